@@ -25,6 +25,7 @@ enum class Cause {
 enum class FailedStep {
   other,
   clone_source,  // a tree of the host could not be cloned for the view
+  mount_layer,   // a layer for writes could not be mounted over a tree of the host
   place_mount,   // another mount of the view could not be made or placed
   find_backend,  // the program that builds the box is not installed
 };

@@ -76,22 +76,16 @@ ToolReply Gateway::act_in_layer(const Permit& permit, Judged& judged, const Call
   settle(layers.value(), permit, judged, context, call_id, outcome);
   if (!outcome.changes) return failed_reply(failure_text(refusal(outcome.look_gap)));
   const std::string line = model_line(*outcome.changes);
-  return line.empty() ? reply : failed_reply(line);
+  const bool is_staged = outcome.changes->end == ChangesEnd::staged;
+  if (!line.empty() && !(is_staged && permit.plan().writes == Writes::stage)) return failed_reply(line);
+  if (!line.empty()) reply.text = "[" + line + "]\n" + reply.text;  // as the operator wants every call
+  return reply;
 }
 
 ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context,
                                const std::string& call_id, Outcome& outcome) {
   const FileAction& action = *permit.launch().as<FileAction>();
-  if (changes_files(action.kind) && permit.plan().writes != Writes::live)
-    return act_in_layer(permit, judged, context, call_id, outcome);
-  OwnedFd lock;
-  std::unique_lock changing(changing_files_, std::defer_lock);
-  if (changes_files(action.kind)) {
-    auto taken = lock_for(permit, judged, {permit.plan().workspace}, context);
-    if (!taken.ok()) return failed_reply(failure_text(taken.error()));
-    lock = std::move(taken).value();
-    changing.lock();
-  }
+  if (changes_files(action.kind)) return act_in_layer(permit, judged, context, call_id, outcome);
   auto files = HeldWorkspace::open(permit, write_options(session_.settings));
   return files.ok() ? perform(action, files.value()) : failed_reply(failure_text(files.error()));
 }

@@ -124,9 +124,7 @@ Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Requester& r
       judge(session_, asked,
             {requester.context.skill, requester.home, runtime_settings(), requester.context.named, most_ms}));
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = TRY(
-        ask_about(judged, questions_, requester.approver, session_.installation.state, requester.context));
-    answer(judged, session_, no);
+    answer(judged, session_, ask_about(judged, questions_, requester.approver));
   }
   return judged;
 }

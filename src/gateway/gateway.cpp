@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/directory.hpp"
@@ -16,7 +17,7 @@
 #include "gateway/approval/approval_subject.hpp"
 #include "gateway/changes/settle_changes.hpp"
 #include "gateway/launch/caller.hpp"
-#include "gateway/protected/unlooked_configuration.hpp"
+#include "policy/plan/concurrent_calls.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/protected/protected_trees.hpp"
 #include "store/host/callers_home.hpp"
@@ -67,10 +68,6 @@ Result<Opened> open_session(SessionOptions options, const Environment& callers) 
   TRY(installation.config_folder(environment));             // before what depends on it is missed
   const auto place = TRY(place_of(options, installation));  // first, because the workspace may lie in it
   if (options.run) options.run = place->directory;
-  const RunRequest& said = options.operators;
-  if (!said.explained)
-    TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
-                                    installation));
   Session session = TRY(load_session(std::move(options), environment, installation));
   // In the host's view it can only be masked when it is there, and the first call makes it.
   if (session.options.operators.view == View::host && !installation.state.empty())
@@ -158,12 +155,11 @@ Outcome failed_command(const Error& error, const RunRequest& request) {
   return outcome;
 }
 
-Result<std::optional<Verdict>> ask_about(Judged& judged, Questions& questions, Approver& approver,
-                                         const std::string& state, const CallContext& context) {
-  const ConfinementPlan& plan = *judged.plan();
-  ApprovedFilesLock held(state, plan, named_files_of(judged), context.patience(plan.limits.wall_ms));
-  auto no = TRY(questions.ask([&] { return subject_of(judged); }, approver, held));
-  if (!no) judged.workspace_lock = held.take();
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver) {
+  ApprovalSubject subject;
+  auto no = questions.ask([&] { return subject = subject_of(judged); }, approver);
+  judged.approved = std::move(subject.files);
+  std::move(subject.absent.begin(), subject.absent.end(), std::back_inserter(judged.approved));
   return no;
 }
 
@@ -338,9 +334,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (judged.judgement.decision == Decision::ask) {
     resources.reset();  // an answer may take hours
     RememberingApprover remembering(approver, tries.approved);
-    const auto no = ask_about(judged, questions_, remembering, session_.installation.state, context);
-    if (!no.ok()) return give_up(no.error());
-    answer(judged, session_, no.value());
+    answer(judged, session_, ask_about(judged, questions_, remembering));
   }
 
   if (!why_not_recorded_.empty()) judged.notes.push_back(why_not_recorded_);
@@ -366,7 +360,6 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
     effect.raw = effect.shown = effect.outcome.reason.text();
   }
   const bool again = effect.voided && tries.learnt.times < most_judged_again;
-  if (!again) add_found(effect.outcome, std::move(tries.learnt.found));
   record.result = effect.shown;
   record.outcome = std::move(effect.outcome);
   if (again)
@@ -461,14 +454,6 @@ Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Requester&
   return start(permit, judged, requester.context, record.call_id, std::move(resources));
 }
 
-// An approved call has it already.
-Result<OwnedFd> Gateway::lock_for(const Permit& permit, Judged& judged, std::vector<std::string> changes,
-                                  const CallContext& context) const {
-  if (judged.workspace_lock || judged.c.call.by == Asks::operators) return std::move(judged.workspace_lock);
-  return lock_workspaces(session_.installation.state, {.changes = std::move(changes)},
-                         context.patience(permit.plan().limits.wall_ms));
-}
-
 Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& judged,
                                                   const CallContext& context, const std::string& call_id,
                                                   const Spilled& spilled,
@@ -476,10 +461,6 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
   const Launch& launch = permit.launch();
   const ConfinementPlan& plan = permit.plan();
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
-  // Both are held until it has ended, and every call takes them in this order. What has layers changes
-  // nothing until they are committed.
-  const bool is_live = plan.writes == Writes::live;
-  const OwnedFd lock = is_live ? TRY(lock_for(permit, judged, trees_changed_by(plan), context)) : OwnedFd();
   const OwnedFd in_task = TRY(enter_task(plan, judged.request.own, context.waits, pinned(context)));
   Streams streams;
   streams.input = input.get();
@@ -504,6 +485,7 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                        {.installation = session_.installation,
                         .streams = streams,
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
+                        .approved = judged.approved,
                         .resources = std::move(resources)});
 }
 
@@ -535,7 +517,8 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
   }
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (by_executor && take_answer(*tool, effect, budget)) {
-    effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
+    effect.shown = staged_text(effect.outcome) + effect.shown + egress_text(effect.outcome) +
+                   remarks_text(effect.outcome);
     return effect;
   }
   effect.program = permit.launch().argv[0];
@@ -547,24 +530,33 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
   return effect;
 }
 
+// After the last answer, because it takes time: what change sets left that undo no longer keeps.
+Gateway::~Gateway() {
+  if (!session_.installation.state.empty()) ChangeSets(session_.installation.state, {}).empty_trash();
+}
+
 // What it wrote, when it has ended.
 void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, const CallContext& context,
                      const std::string& call_id, Outcome& outcome) const {
   const auto settled = [&]() -> Result<ChangesOutcome> {
     const ConfinementPlan& plan = permit.plan();
-    const OwnedFd lock = TRY(lock_for(permit, judged, trees_changed_by(plan), context));
     ChangeTerms terms{.state = session_.installation.state,
                       .workspace = session_.workspace,
                       .writes = plan.writes,
                       .git = permit.facts().guard.git,
                       .sync = write_options(session_.settings).sync,
+                      .undo = session_.settings.undo.value,
                       .was_cancelled = is_called_off(context),
                       .is_released = outcome.overlays_released};
     const std::string run = run_ ? run_->place().run_id() : "";
-    terms.id = run.empty() ? "x-" + TRY(random_word(12)) : run + "-" + call_id;
+    // Readable where it can be; a run of the same name may have been here before.
+    const std::string suffix = "-" + TRY(random_word(8));
+    terms.id = run + "-" + call_id + suffix;
+    if (run.empty() || !is_plain_id(terms.id)) terms.id = "x" + suffix;
     terms.label = run.empty() ? terms.id : run + "/" + call_id;
     std::vector<std::string> trees;
     for (const TreeLayer& layer : layers.trees()) trees.push_back(layer.tree.path);
+    terms.rules.rules = session_.settings.changes;
     terms.rules.allowed = TRY(allowed_paths(judged.request.allow_protected, session_.workspace, trees));
     terms.rules.parts = session_.protected_parts;
     for (const ToolchainFact& toolchain :
@@ -572,11 +564,16 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
       for (const FileFact& tree : toolchain.trees) terms.rules.system_trees.push_back(tree.path);
     return settle_changes(layers, plan, terms);
   }();
+  std::vector<std::string> notes;
+  if (!outcome.guess.empty()) notes.push_back(std::string(outcome.guess) + "; --live writes without a layer");
   if (settled.ok()) {
     outcome.changes = settled.value();
+    notes.insert(notes.end(), outcome.changes->notes.begin(), outcome.changes->notes.end());
   } else {
     distrust(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
   }
+  if (!notes.empty() && context.noted) context.noted(notes);
+  judged.notes.insert(judged.notes.end(), notes.begin(), notes.end());
 }
 
 PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {

@@ -58,8 +58,6 @@ struct CallContext {
   std::function<void(const std::vector<std::string>& notes)> noted = {};
   // Why the call waits for others, once it has for a second. On the call's own thread.
   std::function<void(std::string_view why)> waits = {};
-
-  Patience patience(uint64_t most_ms) const { return {.most_ms = most_ms, .stop = stop, .waits = waits}; }
 };
 
 // What would happen to a call, in a session of its own: judged as Gateway::call() would judge it first, and
@@ -72,10 +70,9 @@ struct ExplainedFor {
 Result<Judged> explain(SessionOptions options, const ToolCall& call, const ExplainedFor& whose,
                        const Environment& environment);
 
-// An answer to a question about a judged call, as Questions::ask() gives it; with a yes, what the call names
-// is held for it.
-Result<std::optional<Verdict>> ask_about(Judged& judged, Questions& questions, Approver& approver,
-                                         const std::string& state, const CallContext& context);
+// An answer to a question about a judged call, as Questions::ask() gives it; with a yes, the call knows what
+// it covers.
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver);
 
 // What the environment gate keeps from an operator's command, one sentence each.
 std::vector<Denial> left_out_of(const RunRequest& request);
@@ -120,6 +117,7 @@ struct Spilled {
 class Gateway {
  public:
   static Result<std::unique_ptr<Gateway>> open(SessionOptions options, const Environment& environment);
+  ~Gateway();
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
@@ -252,8 +250,6 @@ class Gateway {
                         const std::string& call_id, Outcome& outcome);
   ToolReply act_in_layer(const Permit& permit, Judged& judged, const CallContext& context,
                          const std::string& call_id, Outcome& outcome);
-  Result<OwnedFd> lock_for(const Permit& permit, Judged& judged, std::vector<std::string> changes,
-                           const CallContext& context) const;
   Effect ask_function(const Permit& permit, const std::string& call_id);
 
   Session session_;
@@ -265,7 +261,6 @@ class Gateway {
   Questions questions_;
   // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once
   // could take back each other.
-  std::mutex changing_files_;
 };
 
 }  // namespace cloche

@@ -23,7 +23,7 @@
 #include "store/host/observe.hpp"
 #include "store/host/operands.hpp"
 #include "store/host/system_facts.hpp"
-#include "store/protected/tree_look.hpp"
+#include "store/protected/fixed_places.hpp"
 #include "tools/commands/scripts.hpp"
 #include "tools/files/artifacts.hpp"
 #include "tools/web/http_get.hpp"
@@ -106,30 +106,12 @@ void narrow_writes(Judged& judged, const HostPaths& names, const Authority& auth
   }
 }
 
-// What the host executes there by another name than its own.
-Result<Verdict> judge_leads(const FileAction& action, const Session& session, const GitSources& git,
-                            Verdict verdict) {
-  if (!session.held_workspace) return verdict;                           // nothing lies there yet
-  if (session.options.operators.writes != Writes::live) return verdict;  // judged by what it changed
-  const RunRequest& operators = session.options.operators;
-  const std::string path = tidied(session.workspace, action.path);
-  const auto allowed = TRY(allowed_paths(operators.allow_protected, session.workspace, {session.workspace}));
-  if (is_allowed(allowed, path)) return verdict;
-  const std::string why = TRY(why_executed(session.workspace, path.substr(session.workspace.size() + 1),
-                                           {session.installation.state, operators.hidden, git}));
-  if (why.empty()) return verdict;
-  Verdict refused{GateId::path, Decision::deny, shown(action.path) + " is protected: " + why};
-  refused.instead = "ask the user to change it, or put the text under another name";
-  return refused;
-}
-
 Result<Verdict> judge_action(const FileAction& action, const Session& session, const Skill* skill,
-                             const Authority& authority, const GitSources& git) {
+                             const Authority& authority) {
   const Dotfiles dotfiles = dotfiles_for(session, skill);
   Verdict verdict = judge_file(action, dotfiles, session.protected_parts, session.workspace);
-  if (verdict.decision != Decision::allow || !changes_files(action.kind)) return verdict;
-  verdict = TRY(judge_leads(action, session, git, std::move(verdict)));
-  if (verdict.decision != Decision::allow || !authority.write_hints) return verdict;
+  if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
+    return verdict;
   const std::string path = tidied(session.workspace, action.path);
   const auto& hints = *authority.write_hints;
   if (std::any_of(hints.begin(), hints.end(), [&](const std::string& hint) { return covers(hint, path); }))
@@ -406,7 +388,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     c.unasked = c.unasked && is_unasked(authority, "run_script");
   }
   if (const auto* action = c.intent.launch ? c.intent.launch->as<FileAction>() : nullptr)
-    c.action = TRY(judge_action(*action, session, view.skill, authority, facts.guard.git));
+    c.action = TRY(judge_action(*action, session, view.skill, authority));
   return {};
 }
 
@@ -457,14 +439,12 @@ Result<void> settle_box(const Session& session, const CallersView& view, const L
   TRY(std::move(able));
   const bool by_operator = judged.c.call.by == Asks::operators;
   const RunRequest request = by_operator ? judged.request : request_for(launch, judged.request);
-  if (writes_of(request) == Writes::live) {
-    TRY(observe_protected(request, standing.seen));
-  } else {  // judged by what it changed: nothing in the trees has to be known before
-    const Facts& seen = standing.seen.facts;
-    const auto roots = guarded_roots(request, seen);
-    const auto allowed = TRY(allowed_paths(request.allow_protected, seen.workspace.path, roots));
-    TRY(judge_roots(roots, allowed));
-  }
+  const Facts& seen = standing.seen.facts;
+  const auto roots = guarded_roots(request, seen);
+  const auto allowed = TRY(allowed_paths(request.allow_protected, seen.workspace.path, roots));
+  TRY(judge_roots(roots, allowed));
+  // With a layer it is judged by what it changed: nothing in the trees has to be known before.
+  if (writes_of(request) == Writes::live) TRY(observe_fixed_places(request, standing.seen));
   TRY(apply(view.learnt, standing.seen.facts));
   // A call learns of the host's mounts in its trees when the kernel refuses to leave them out. A question and
   // an explanation have to name them before: otherwise the plan that runs is not the one that was shown.

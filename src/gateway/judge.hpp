@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "gateway/approval/approved_files_lock.hpp"
 #include "gateway/launch/start_program.hpp"
 #include "gateway/session.hpp"
 #include "policy/gates/approval.hpp"
@@ -22,8 +21,7 @@ struct Judged {
   std::vector<std::string> notes = {};      // what was dropped or tightened on the way, for the record
   std::vector<std::string> box_notes = {};  // of these, what is less about the box than was asked for
   bool other_backends = false;              // its level has some that were not tried
-  OwnedFd workspace_lock =
-      {};  // of an approved call: no other call changes the files that it names until it has ended
+  std::vector<ExecutedFile> approved = {};  // what the answer covers; without a hash: what was not there
 
   // Of what would run or may run; none where it is denied.
   const ConfinementPlan* plan() const {

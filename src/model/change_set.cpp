@@ -32,15 +32,17 @@ std::string_view name_of(Fate fate) {
   return "";
 }
 
+void ChangeCounts::add(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::created: ++created; break;
+    case ChangeKind::changed: ++changed; break;
+    case ChangeKind::deleted: ++deleted; break;
+  }
+}
+
 ChangeCounts count(const ChangeSet& set) {
   ChangeCounts counts;
-  for (const Change& change : set.changes) {
-    switch (change.kind) {
-      case ChangeKind::created: ++counts.created; break;
-      case ChangeKind::changed: ++counts.changed; break;
-      case ChangeKind::deleted: ++counts.deleted; break;
-    }
-  }
+  for (const Change& change : set.changes) counts.add(change.kind);
   return counts;
 }
 

@@ -90,6 +90,7 @@ struct ChangeCounts {
   uint64_t changed = 0;
   uint64_t deleted = 0;
 
+  void add(ChangeKind kind);
   bool operator==(const ChangeCounts&) const = default;
 };
 ChangeCounts count(const ChangeSet& set);

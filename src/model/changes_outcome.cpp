@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/sys/path.hpp"
+#include "base/text/amounts.hpp"
 #include "base/text/base64.hpp"
 #include "base/text/sha256.hpp"
 #include "base/text/visible_text.hpp"
@@ -14,6 +16,7 @@ constexpr size_t most_listed = 3;  // in a line of the operator's terminal
 constexpr size_t most_heard = 10;  // by a model, which has no other way to learn it
 constexpr size_t most_name = 120;
 constexpr size_t most_reason = 200;
+constexpr size_t most_why = 600;
 
 void add_number(Sha256& hash, uint64_t value) { hash.add(std::to_string(value)).add("\n"); }
 
@@ -30,24 +33,6 @@ void add_state(Sha256& hash, const std::optional<FileState>& state) {
   hash.add(state->link);
 }
 
-void write_path(JsonWriter& out, const std::string& path) {
-  out.member("path", path);
-  if (!is_utf8(path)) out.member("path_bytes", base64(path));
-}
-
-std::string counts_text(const ChangeCounts& counts, size_t withheld) {
-  std::string text;
-  const auto add = [&](uint64_t number, std::string_view word) {
-    if (number == 0) return;
-    text += (text.empty() ? "" : ", ") + std::to_string(number) + " " + std::string(word);
-  };
-  add(counts.created, "created");
-  add(counts.changed, "changed");
-  add(counts.deleted, "deleted");
-  add(withheld, "withheld");
-  return text;
-}
-
 std::string paths_text(const std::vector<const ChangedPath*>& paths, size_t most) {
   std::string text;
   for (size_t i = 0; i < std::min(paths.size(), most); ++i) {
@@ -61,15 +46,39 @@ std::string paths_text(const std::vector<const ChangedPath*>& paths, size_t most
 ChangeCounts counts_of(const std::vector<ChangedPath>& paths, Fate fate) {
   ChangeCounts counts;
   for (const ChangedPath& path : paths) {
-    if (path.fate != fate) continue;
-    if (path.kind == ChangeKind::created) ++counts.created;
-    if (path.kind == ChangeKind::changed) ++counts.changed;
-    if (path.kind == ChangeKind::deleted) ++counts.deleted;
+    if (path.fate == fate) counts.add(path.kind);
   }
   return counts;
 }
 
 }  // namespace
+
+std::string counts_text(const ChangeCounts& counts, size_t withheld) {
+  std::string text;
+  const auto add = [&](uint64_t number, std::string_view word) {
+    if (number > 0) text += (text.empty() ? "" : ", ") + count_text(number) + " " + std::string(word);
+  };
+  add(counts.created, "created");
+  add(counts.changed, "changed");
+  add(counts.deleted, "deleted");
+  add(withheld, "withheld");
+  return text.empty() ? "nothing" : text;
+}
+
+void write_path(JsonWriter& out, const std::string& path) {
+  out.member("path", path);
+  if (!is_utf8(path)) out.member("path_bytes", base64(path));
+}
+
+void write_conflicts(JsonWriter& out, const std::vector<ConflictingPath>& conflicts, size_t most) {
+  out.key("conflicts").begin_array();
+  for (size_t i = 0; i < std::min(conflicts.size(), most); ++i) {
+    out.begin_object();
+    write_path(out, conflicts[i].path);
+    out.member("reason", conflicts[i].why).end_object();
+  }
+  out.end_array();
+}
 
 std::vector<const ChangedPath*> ChangesOutcome::withheld() const {
   std::vector<const ChangedPath*> found;
@@ -78,17 +87,22 @@ std::vector<const ChangedPath*> ChangesOutcome::withheld() const {
   return found;
 }
 
-std::string shown_path(const ChangeSet& set, size_t tree, const std::string& path) {
-  if (tree == 0) return path.empty() ? "." : path;
-  return set.trees[tree].path + (path.empty() ? "" : "/" + path);
+std::string shown_path(const ChangeSet& set, size_t tree, const std::string& path,
+                       std::string_view workspace) {
+  if (tree == 0 && workspace.empty()) return path.empty() ? "." : path;
+  const std::string whole = set.trees[tree].path + (path.empty() ? "" : "/" + path);
+  if (workspace.empty() || !is_beneath(workspace, whole)) return whole;
+  return whole.size() == workspace.size() ? "." : whole.substr(workspace.size() + 1);
 }
 
-std::vector<ChangedPath> changed_paths(const ChangeSet& set, const std::vector<ChangeVerdict>& verdicts) {
+std::vector<ChangedPath> changed_paths(const ChangeSet& set, const std::vector<ChangeVerdict>& verdicts,
+                                       std::string_view workspace) {
   std::vector<ChangedPath> paths;
   for (size_t i = 0; i < set.changes.size(); ++i) {
     const Change& change = set.changes[i];
     const ChangeVerdict verdict = i < verdicts.size() ? verdicts[i] : ChangeVerdict{};
-    paths.push_back({shown_path(set, change.tree, change.path), change.kind, verdict.fate, verdict.reason});
+    paths.push_back(
+        {shown_path(set, change.tree, change.path, workspace), change.kind, verdict.fate, verdict.reason});
   }
   return paths;
 }
@@ -125,13 +139,7 @@ void write_changes(JsonWriter& out, const ChangesOutcome& changes, size_t most) 
   out.end_array();
   out.member("truncated", changes.paths.size() > most || changes.conflicts.size() > most);
   out.member("digest", changes.digest);
-  out.key("conflicts").begin_array();
-  for (size_t i = 0; i < std::min(changes.conflicts.size(), most); ++i) {
-    out.begin_object();
-    write_path(out, changes.conflicts[i].path);
-    out.member("reason", changes.conflicts[i].why).end_object();
-  }
-  out.end_array();
+  write_conflicts(out, changes.conflicts, most);
   if (!changes.why_staged.empty()) out.member("staged", changes.why_staged.text());
   if (!changes.set.empty()) out.member("set", changes.set);
   if (!changes.live.empty()) {
@@ -144,9 +152,9 @@ void write_changes(JsonWriter& out, const ChangesOutcome& changes, size_t most) 
 std::string summary_line(const ChangesOutcome& changes) {
   if (changes.end == ChangesEnd::none) return "";
   if (changes.end == ChangesEnd::staged)
-    return "changes: " + counts_text(changes.counts, 0) +
-           ", not in the project: " + changes.why_staged.text() + "; cloche changes diff " + changes.set +
-           " shows them, and cloche changes apply " + changes.set + " brings them in";
+    return "changes: " + counts_text(changes.counts) +
+           ", not in the project: " + shown(changes.why_staged.text(), most_why) + "; cloche changes show " +
+           changes.set;
   const auto withheld = changes.withheld();
   const std::string counts = counts_text(counts_of(changes.paths, Fate::committed), withheld.size());
   if (withheld.empty()) return "changes: " + counts;
@@ -157,7 +165,8 @@ std::string summary_line(const ChangesOutcome& changes) {
 std::string model_line(const ChangesOutcome& changes) {
   if (changes.end == ChangesEnd::none) return "";
   if (changes.end == ChangesEnd::staged)
-    return "the changes are not in the project: " + changes.why_staged.text();
+    return "what this call wrote is not in the project: " + shown(changes.why_staged.text(), most_why) +
+           "; it is kept, and the user decides about it";
   const auto withheld = changes.withheld();
   return withheld.empty() ? "" : "withheld, not in the project: " + paths_text(withheld, most_heard);
 }

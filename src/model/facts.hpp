@@ -10,6 +10,7 @@
 
 #include "base/shared_list.hpp"
 #include "base/sys/fd.hpp"
+#include "model/change_set.hpp"
 
 namespace cloche {
 
@@ -37,49 +38,29 @@ struct ChangeTime {
   auto operator<=>(const ChangeTime&) const = default;
 };
 
-// What is there of the protected set in a tree that can be written, before the command starts.
-struct ProtectedFact {
-  FileFact file;
-  ChangeTime changed;
-  bool kept = false;  // shown read-only; otherwise a change is only found afterwards
+// A name at one of the fixed places of a tree (store/protected/fixed_places.hpp), before a command that
+// writes there without a layer.
+struct FixedPlace {
+  std::string path;  // relative to the tree
+  FileState state = {};
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  bool kept = false;         // shown read-only
+  bool is_executed = false;  // no member by its name: a configuration of git, or a link, names it
+  std::optional<std::string> content = {};  // of a file; nothing: it is too long, or cannot be read
 
-  bool operator==(const ProtectedFact&) const = default;
+  bool operator==(const FixedPlace&) const = default;
 };
 
-// A path by which something is executed that is no member by its own name: a link in a member, or what a
-// configuration of git names. And where it led before the command: whatever else is at its end afterwards is
-// another, however old, and whatever else is known of it.
-struct LeadFact {
-  enum class Kind {
-    link,
-    hooks,       // a directory of hooks
-    config,      // a file that is included
-    program,     // a file
-    repository,  // a git directory that a file or a link leads to
-    // Of these nothing is executed by itself; they say what git makes of what is there.
-    git_directory,  // leads to itself: one that has become such since then is judged with all that is in it
-    common_part,    // likewise, of one without a HEAD, which belongs to others that have one
-    worktree_part,  // likewise, of what belongs to one worktree
-  };
-  struct Step {
-    std::string path;  // absolute, without a link on the way to it
-    uint64_t device = 0;
-    uint64_t inode = 0;
-    ChangeTime changed = {};
-    bool operator==(const Step&) const = default;
-  };
-  // What is at its end is executed, or obeyed.
-  static bool is_executed(Kind kind) { return kind < Kind::repository; }
+struct FixedTree {
+  std::string root;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  std::vector<FixedPlace> places = {};  // by path
+  bool is_executed = false;             // as a whole, because a configuration of git names what holds it
+  std::string gap = {};                 // why not all of them were looked at
 
-  std::string path;  // absolute, as it is written
-  Kind kind = Kind::link;
-  Step end = {};                 // no inode: it led nowhere, or to this path where nothing is
-  std::vector<Step> links = {};  // that it went by, without itself
-  int64_t lost = 0;  // since when (in seconds) nothing says so any more: another command may bring it back
-  // Of a git directory: what its own configurations had git run already (policy/protected/git_config.hpp).
-  std::vector<std::string> dangers = {};
-
-  bool operator==(const LeadFact&) const = default;
+  bool operator==(const FixedTree&) const = default;
 };
 
 // Configurations of git that hold in every repository, also one that a command made.
@@ -90,17 +71,13 @@ struct GitSources {
   bool operator==(const GitSources&) const = default;
 };
 
+// The protected set in the trees that a command writes to without a layer.
 struct GuardFacts {
-  std::vector<std::string> roots = {};    // the trees that the command may write to
+  std::vector<FixedTree> trees = {};
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
-  std::vector<ProtectedFact> files = {};
-  std::vector<LeadFact> leads = {};
-  bool is_complete = false;              // there were no other members and leads in the trees
-  std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
-  std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
+  std::vector<FileFact> kept = {};        // of their places those that are shown read-only
+  std::vector<FileFact> pinned = {};      // the git directories that these lie in: not to be renamed
   GitSources git = {};
-  // Whether a member can be shown read-only; otherwise it is put back as it was when it was changed.
-  bool mounts = true;
 
   bool operator==(const GuardFacts&) const = default;
 };
@@ -157,6 +134,7 @@ struct Facts {
   std::optional<FileFact> git_common;   // of a worktree or submodule that names this workspace in turn
   std::vector<FileFact> git_written;    // what of it git writes for a commit there: of a submodule all
   std::vector<FileFact> grants;         // one for each of the request, in order
+  std::vector<FileFact> live;           // the live paths of the request that are directories
   std::vector<FileFact> hidden;         // what of Cloche's own files no command may see
   std::vector<FileFact> own;            // likewise of what Cloche itself puts in
   std::vector<FileFact> configuration;  // where the operator's is, or would be: likewise

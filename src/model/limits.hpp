@@ -22,6 +22,8 @@ struct Limits {
   uint64_t new_files = 200'000;      // how many more there may be
   uint64_t tmp_bytes = 512ULL << 20;
   uint64_t output_bytes = 1ULL << 30;
+  uint64_t changes = 1'000'000;  // paths that are looked at to find and judge what the call changed
+  uint64_t judge_ms = 60'000;    // that this may take
 
   // Of a network by name:
   uint64_t net_connections = 1024;
@@ -43,6 +45,8 @@ enum class LimitId {
   new_files,
   tmp,
   output,
+  changes,
+  judge_time,
   net_connections,
   net_bytes,
   net_idle,
@@ -75,6 +79,10 @@ inline constexpr LimitInfo limit_table[] = {
     {LimitId::tmp, "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes, &Limits::tmp_bytes},
     {LimitId::output, "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
      &Limits::output_bytes},
+    {LimitId::changes, "--changes", "paths to look at; beyond it all is staged", LimitInfo::Unit::count,
+     &Limits::changes},
+    {LimitId::judge_time, "--judge-time", "time to judge changes; the same", LimitInfo::Unit::milliseconds,
+     &Limits::judge_ms},
     {LimitId::net_connections, "--net-connections", "connections to declared hosts, at once",
      LimitInfo::Unit::count, &Limits::net_connections},
     {LimitId::net_bytes, "--net-bytes", "bytes to and from each host", LimitInfo::Unit::bytes,

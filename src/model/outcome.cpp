@@ -71,6 +71,27 @@ std::string_view name_of(const RanBy& by) {
   return std::get<Unboxed>(by) == Unboxed::in_process ? "in-process" : "advisory";
 }
 
+std::string_view layer_guess(std::string_view said_last) {
+  // As libc, git, node and the others have it.
+  constexpr std::string_view known[][2] = {
+      {"ross-device link",
+       "a guess by its last words: a directory that was in the project before the call cannot be renamed "
+       "here; "
+       "mv, or cp -r and rm -r, can move it"},
+      {"hardlink different from source",
+       "a guess by its last words: a file that was in the project before the call becomes another one when "
+       "it is "
+       "linked here; git clone --no-hardlinks works"},
+      {"Value too large for defined data type",
+       "a guess by its last words: a file of another user or group cannot be changed in its place here; cp "
+       "to a "
+       "new file, and mv of that to the old name, works"},
+  };
+  for (const auto& [sign, guess] : known)
+    if (said_last.find(sign) != std::string_view::npos) return guess;
+  return "";
+}
+
 std::vector<std::string> quarantine_lines(const Outcome& outcome) {
   std::vector<std::string> lines;
   add_first(lines, "quarantined", outcome.quarantined,

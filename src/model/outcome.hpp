@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -94,8 +95,9 @@ struct Outcome {
   std::vector<Quarantined> quarantined = {};
   std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back
                                            // (named as the quarantined ones are)
-  std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
-  std::string proof = {};     // digest of the self-proof that stands behind the layers
+  std::string look_gap = {};    // why the look for such things is not complete; empty: it is, or none was due
+  std::string proof = {};       // digest of the self-proof that stands behind the layers
+  std::string_view guess = {};  // see layer_guess
   bool overlays_released = false;    // no process can write through the call's layers any more
   bool killed_from_outside = false;  // the command had started, and its box was then ended by a signal
   Message reason = {};               // one sentence for everything but a plain exit
@@ -106,6 +108,10 @@ struct Outcome {
 // The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
 // success.
 void distrust(Outcome& outcome, std::string gap);
+
+// By what a command that failed said last: what a layer for its writes may have to do with it, and what works
+// instead. It says that it is a guess. Empty: nothing.
+std::string_view layer_guess(std::string_view said_last);
 
 // For the operator: the whole sentence. What the model reads of an outcome is in tools/answer/process_output.
 std::string operators_reason(const Outcome& outcome);

@@ -85,7 +85,8 @@ TEST(PlanJson, IsWrittenInAFixedOrder) {
       R"("workspace":"/project","view":[{"target":"/tmp","kind":"tmpfs","access":"write-run","mode":1023,)"
       R"("size_bytes":4096,"why":"own"}],"environment":{"HOME":"/home/cloche","PATH":"/usr/bin:/bin"},)"
       R"("hosts":["example.org"],"limits":{"timeout":"1h","cpu":"1h","memory":"4G","pids":"512","nofile":"4096",)"
-      R"("fsize":"4G","disk":"4G","files":"200000","tmp":"512M","output":"1G","net-connections":"1024",)"
+      R"("fsize":"4G","disk":"4G","files":"200000","tmp":"512M","output":"1G","changes":"1000000","judge-time":"1m",)"
+      R"("net-connections":"1024",)"
       R"("net-bytes":"4G","net-idle":"5m","net-time":"1h"},"uid":1000,"gid":1000,"umask":18,)"
       R"("terminal":false,"debugging":false})");
 }

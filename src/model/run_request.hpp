@@ -69,7 +69,6 @@ struct RunRequest {
   IsolationLevel level = IsolationLevel::namespaces;
   std::optional<Backend> backend = {};        // without one: the isolation level's own
   std::optional<std::string> workspace = {};  // without one: the working directory
-  bool workspace_goes = false;                // it is deleted after the call, so no later call scans it
   bool workspace_of_run = false;              // the artifacts/ of --run DIR, which a call makes if need be
   bool explained = false;  // nothing will be done: what a call would make first counts as made
   std::optional<std::string> directory = {};  // -C
@@ -85,11 +84,12 @@ struct RunRequest {
   std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
   std::vector<LimitId> said_limits = {};     // which of them were asked for
   std::optional<IsolationLevel> isolation =
-      {};                                   // what was asked for; settled into `level` where all have spoken
-  std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
-  std::optional<Writes> asked_writes = {};  // --writes
-  Writes writes = Writes::live;             // with what the configuration says
-  unsigned umask = 022;                     // of the command
+      {};                                    // what was asked for; settled into `level` where all have spoken
+  std::vector<std::string> tool_path = {};   // directories of the operator's for PATH; shown by `own`
+  std::optional<Writes> asked_writes = {};   // --writes
+  Writes writes = Writes::live;              // with what the configuration says
+  std::vector<std::string> live_paths = {};  // below the workspace: written without a layer
+  unsigned umask = 022;                      // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;

@@ -96,13 +96,14 @@ bool left_the_hosts_mounts() {
 
 class Swapping : public Stage {
  public:
-  Swapping(As as, const Swap& swap) : Stage(as), swap_(swap) {}
+  Swapping(As as, const Swap& swap, const std::string& writes = "commit") : Stage(as, writes), swap_(swap) {}
   ~Swapping() {
     if (mounted_) ::umount2(path("workspace").c_str(), MNT_DETACH);
   }
   Swapping(const Swapping&) = delete;
   Swapping& operator=(const Swapping&) = delete;
 
+  const Asked& asked() const { return swap_.asked; }
   void act() {
     shell(swap_.act, swap_.needs == Needs::mounts ? As::self : as());
     mounted_ = swap_.needs == Needs::mounts;
@@ -123,11 +124,13 @@ struct Cell {
   As as;
   const FrontEnd* front_end;  // null: without one
   const Swap* swap;
+  const char* writes = "commit";
 };
 
 std::string name_of(const Cell& cell) {
   return std::string(name_of(cell.as)) + "_" +
-         (cell.front_end != nullptr ? cell.front_end->name + std::string("_") : "") + cell.swap->name;
+         (cell.front_end != nullptr ? cell.front_end->name + std::string("_") : "") + cell.swap->name + "_" +
+         cell.writes;
 }
 
 std::ostream& operator<<(std::ostream& out, const Cell& cell) { return out << name_of(cell); }
@@ -143,7 +146,9 @@ std::vector<Cell> all_cells() {
     for (const FrontEnd& front_end : front_ends())
       for (const Swap& swap : swaps)
         if (fits(front_end, swap.needs) && (front_end.as_nobody || as == As::self))
-          cells.push_back({as, &front_end, &swap});
+          for (const char* writes : {"commit", "live"})
+            if (writes == std::string("commit") || (front_end.as_nobody && as == As::self))
+              cells.push_back({as, &front_end, &swap, writes});
   return cells;
 }
 
@@ -169,7 +174,7 @@ class Approved : public Swaps {};
 
 TEST_P(Approved, IsRefusedOrRunsAsItWasApproved) {
   const FrontEnd& front_end = *GetParam().front_end;
-  Swapping stage(GetParam().as, swap());
+  Swapping stage(GetParam().as, swap(), GetParam().writes);
   if (!front_end.takes_flags) stage.grant_by_profile(swap().asked.flags);
 
   const Went unswapped = front_end.call(stage, swap().asked, [] {});
@@ -186,8 +191,8 @@ TEST_P(Approved, IsRefusedOrRunsAsItWasApproved) {
   if (ran.empty()) {
     EXPECT_TRUE(went.refused && swap().control != Control::none)
         << "it neither ran nor was refused: " << went.said;
-    EXPECT_TRUE(
-        std::regex_search(went.said, std::regex("approv|another|chang|gone|replaced|judged|session|rule")))
+    EXPECT_TRUE(std::regex_search(
+        went.said, std::regex("approv|another|chang|gone|replaced|judged|session|rule|two versions")))
         << went.said;
   } else {
     EXPECT_EQ(ran, approved) << went.said;
@@ -196,36 +201,56 @@ TEST_P(Approved, IsRefusedOrRunsAsItWasApproved) {
   }
 }
 
-class Waiting : public testing::TestWithParam<As> {};
+class Running : public testing::TestWithParam<As> {
+ protected:
+  // While the command runs the host replaces a file that the command names, leads a link elsewhere and puts a
+  // file where there was none; another call writes to where the link led. What the command then executed.
+  static std::string swapped_beside(Swapping& stage) {
+    stage.scene().write("workspace/wait.sh", R"(echo begun; read -r line
+for file in "$@"; do sh "$file" && cat ran; done; true)");
+    stage.shell("cd workspace; cp script.sh sub/real.sh; ln -s sub/real.sh link.sh");
+    Conversation running(stage.command(run_words(stage, stage.asked())), Over::terminal);
+    EXPECT_TRUE(running.hear("else: no > ")) << running.heard();
+    running.send("y\r");
+    EXPECT_TRUE(running.hear("begun")) << running.heard();
+    const size_t begun = running.heard().size();
+    stage.act();
+    const Ran beside = run(stage.command({"call", "write_artifact",
+                                          R"({"path": "sub/real.sh", "content": "echo swapped > ran"})",
+                                          "--workspace", stage.path("workspace")}));
+    EXPECT_TRUE(exited(beside, 0)) << beside.out << beside.err;
+    running.send("go\r");
+    const Ran ran = running.finish();
+    EXPECT_TRUE(exited(ran, 0)) << ran.out;
+    return ran.out.substr(begun);
+  }
+  static Swap meanwhile() {
+    return {"", {{"sh", "wait.sh", "tool", "link.sh", "later.sh"}}, R"(cd workspace
+mv ../swapped/workspace/tool tool; ln -sf sub/who link.sh; echo 'echo swapped > ran' > later.sh)"};
+  }
+};
 
-// A call that has its yes waits for another that is alone in the workspace, and the directory that it starts
-// in is exchanged meanwhile: after everything was compared, and before the start.
-TEST_P(Waiting, StartsInTheApprovedDirectoryOrNotAtAll) {
-  const Swap exchange{"", in_sub, "mv workspace/sub away && mv swapped/workspace/sub workspace/sub"};
-  Swapping stage(GetParam(), exchange);
-  stage.scene().write("workspace/wait.sh", "touch waits; read -r line < go\n");
-  stage.shell("mkfifo workspace/go");
-  const auto call = [&](const Asked& asked) {
-    auto terminal = std::make_unique<Conversation>(stage.command(call_words(stage, asked)), Over::terminal);
-    EXPECT_TRUE(terminal->hear("else: no > ")) << terminal->heard();
-    terminal->send("y\r");
-    return terminal;
-  };
-  const auto alone = call({{"sh", "wait.sh"}});
-  stage.shell("until [ -e workspace/waits ]; do sleep 0.01; done");
-  const auto waiting = call(in_sub);
-  // By then it has asked for its turn. Where it has not, the directory is compared once more before that, and
-  // the call is refused all the same.
-  stage.shell("sleep 1");
-  stage.act();
-  stage.shell("echo > workspace/go");
-  EXPECT_TRUE(exited(alone->finish(), 0));
-  const Ran ran = waiting->finish();
-  EXPECT_EQ(stage.ran(), "") << ran.out;
-  EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 126) << ran.out;
+TEST_P(Running, WhatItNamesIsWhatWasApproved) {
+  const Swap swap = meanwhile();
+  Swapping stage(GetParam(), swap, "commit");
+  const std::string said = swapped_beside(stage);
+  EXPECT_TRUE(contains(said, "original\r\noriginal\r\n")) << said;
+  EXPECT_FALSE(contains(said, "swapped")) << said;
+  // What the host and the other call wrote is no conflict with what the call only read.
+  EXPECT_EQ(stage.ran(), "original\n");
+  for (const char* name : {"tool", "later.sh", "sub/real.sh"})
+    EXPECT_TRUE(contains(read_file(stage.path("workspace") + "/" + name), "swapped")) << name;
+  EXPECT_EQ(fs::read_symlink(stage.path("workspace/link.sh")), "sub/who");
 }
 
-INSTANTIATE_TEST_SUITE_P(Swaps, Waiting, testing::ValuesIn(identities()),
+TEST_P(Running, UnderLiveItCanBeExchanged) {
+  const Swap swap = meanwhile();
+  Swapping stage(GetParam(), swap, "live");
+  const std::string said = swapped_beside(stage);
+  EXPECT_TRUE(contains(said, "swapped")) << said;
+}
+
+INSTANTIATE_TEST_SUITE_P(Swaps, Running, testing::ValuesIn(identities()),
                          [](const testing::TestParamInfo<As>& as) { return name_of(as.param); });
 
 class Unconfined : public Swaps {};

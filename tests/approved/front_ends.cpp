@@ -19,14 +19,14 @@ std::string profile_with(const std::string& more) {
   return R"({"extends": "workspace-write-no-network")" + more + "}";
 }
 
-std::string configuration(const std::string& action, const std::string& open_files,
+std::string configuration(const std::string& writes, const std::string& action, const std::string& open_files,
                           const std::string& enabled = "true") {
   const std::string rule = R"("action": ")" + action + R"(", "reason": "it is )" + action + R"("})";
   return R"({"permissions": {"default": "allow", "rules": [{"tool": "run_shell", )" + rule +
          R"(, {"tool": "run_script", )" + rule +
          R"(]}, "commands": "any", "tool_path": ["@/tools"], "profiles_dir": "@/profiles",
          "default_profile": "mine", "limits": {"nofile": )" +
-         open_files + R"(}, "enabled": )" + enabled + "}";
+         open_files + R"(}, "enabled": )" + enabled + R"(, "writes": ")" + writes + R"("})";
 }
 
 Words joined(Words words, const Words& more) {
@@ -36,18 +36,17 @@ Words joined(Words words, const Words& more) {
 
 Went by_exit(const Ran& ran) { return {ran.exit_code == 125 || ran.exit_code == 126, ran.out + ran.err}; }
 
-Words run_words(const Stage& stage, const Asked& asked) {
-  Words words = {"run", "--task", "t", "--workspace", stage.path("workspace")};
-  words = joined(words, stage.placed(asked.flags));
-  if (!asked.directory.empty()) words = joined(words, {"-C", asked.directory});
-  return joined(joined(words, {"--"}), stage.placed(asked.argv));
-}
-
 std::string arguments_of(const Stage& stage, const Asked& asked) {
   std::string list;
   for (const auto& word : stage.placed(asked.argv)) list += (list.empty() ? "" : ", ") + quoted(word);
   const std::string cwd = asked.directory.empty() ? "" : R"(, "cwd": )" + quoted(asked.directory);
   return R"({"argv": [)" + list + "]" + cwd + "}";
+}
+
+Words call_words(const Stage& stage, const Asked& asked) {
+  return joined({"call", "run_shell", arguments_of(stage, asked), "--commands", "any", "--workspace",
+                 stage.path("workspace")},
+                stage.placed(asked.flags));
 }
 
 // On the level that has no mount view: the jail says the trees to Landlock instead of mounting them.
@@ -202,7 +201,7 @@ Went hook_again(Stage& stage, const Asked& asked, const Window& window) {
 
 }  // namespace
 
-Stage::Stage(As as) : as_(as), scene_(as) {
+Stage::Stage(As as, const std::string& writes) : as_(as), scene_(as) {
   scene_.set("XDG_STATE_HOME", state_home(as));
   for (const std::string word : {"original", "swapped"}) {
     const fs::path top = word == "original" ? "" : word;
@@ -215,10 +214,10 @@ Stage::Stage(As as) : as_(as), scene_(as) {
   const auto write = [&](const std::string& name, const std::string& text) {
     scene_.write(name, placed(text));
   };
-  write("home/.config/cloche/config.json", configuration("ask", "512"));
-  write("swapped/deny.json", configuration("deny", "512"));
-  write("swapped/limit.json", configuration("ask", "256"));
-  write("swapped/open.json", configuration("ask", "512", "false"));
+  write("home/.config/cloche/config.json", configuration(writes, "ask", "512"));
+  write("swapped/deny.json", configuration(writes, "deny", "512"));
+  write("swapped/limit.json", configuration(writes, "ask", "256"));
+  write("swapped/open.json", configuration(writes, "ask", "512", "false"));
   write("swapped/project.json", R"({"permissions": {"rules": [{"tool": "*", "action": "deny"}]}})");
   write("profiles/mine.json", profile_with(""));
   write("swapped/mine.json", profile_with(R"(, "rw": ["@/outer/granted"])"));
@@ -293,10 +292,11 @@ Json Stage::recorded() const {
   return parse_json(last_line(shown.out)).value_or(Json{});
 }
 
-Words call_words(const Stage& stage, const Asked& asked) {
-  return joined({"call", "run_shell", arguments_of(stage, asked), "--commands", "any", "--workspace",
-                 stage.path("workspace")},
-                stage.placed(asked.flags));
+Words run_words(const Stage& stage, const Asked& asked) {
+  Words words = {"run", "--task", "t", "--workspace", stage.path("workspace")};
+  words = joined(words, stage.placed(asked.flags));
+  if (!asked.directory.empty()) words = joined(words, {"-C", asked.directory});
+  return joined(joined(words, {"--"}), stage.placed(asked.argv));
 }
 
 const std::vector<FrontEnd>& front_ends() {

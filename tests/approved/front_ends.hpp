@@ -22,7 +22,7 @@ struct Asked {
 // tree in which everything says "swapped". What runs copies that word into a file `ran`.
 class Stage {
  public:
-  explicit Stage(As as);
+  Stage(As as, const std::string& writes);  // the key of that name
 
   As as() const { return as_; }
   McpScene& scene() { return scene_; }
@@ -71,7 +71,7 @@ struct FrontEnd {
 
 const std::vector<FrontEnd>& front_ends();
 
-// `cloche call run_shell`.
-Words call_words(const Stage& stage, const Asked& asked);
+// `cloche run`.
+Words run_words(const Stage& stage, const Asked& asked);
 
 }  // namespace cloche::test

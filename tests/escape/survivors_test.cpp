@@ -161,14 +161,20 @@ const bool registered = register_survivors();
 
 class Killed : public testing::TestWithParam<As> {
  protected:
-  // Starts a command that stays with children, and waits until it runs.
+  // Starts a command that stays with two children, and waits until all three run: what it writes is not seen
+  // yet.
   static std::unique_ptr<Started> start(Stage& stage) {
-    const fs::path ready = stage.scene.workspace() / "ready";
-    stage.arguments = {stage.token, ready.string()};
+    stage.arguments = {stage.token};
     stage.control_launcher = {"with-parent"};
     auto started = std::make_unique<Started>(stage.command("stay"));
-    const auto running = [&] { return fs::exists(ready); };
-    if (!wait_until(running, seconds(5))) ADD_FAILURE() << "did not start: " << started->finish().err;
+    const auto running = [&] {
+      const std::vector<int> pids = processes_with("stay" + std::string(1, '\0') + stage.token);
+      return std::count_if(pids.begin(), pids.end(), is_attack) >= 3;
+    };
+    if (!wait_until(running, seconds(5))) {
+      kill(started->pid(), SIGKILL);
+      ADD_FAILURE() << "did not start: " << started->finish().err;
+    }
     return started;
   }
 
@@ -177,7 +183,7 @@ class Killed : public testing::TestWithParam<As> {
     EXPECT_TRUE(gone) << describe(processes_with(stage.token));
     end_processes(processes_with(stage.token));
     EXPECT_EQ(left_behind(before, as), "");
-    EXPECT_EQ(entries_of(stage.scene.workspace()), (std::set<std::string>{"escape-attacks", "ready"}));
+    EXPECT_EQ(entries_of(stage.scene.workspace()), (std::set<std::string>{"escape-attacks"}));
     EXPECT_EQ(entries_of(stage.scene.root()), (std::set<std::string>{"workspace"}));
   }
 };
@@ -233,7 +239,7 @@ TEST_P(Killed, SupervisorWhileItStarts) {
   const HostState before = look_at_host(GetParam());
   for (int round = 0; round < 30; ++round) {
     Stage stage(GetParam(), Play::under_cloche);
-    stage.arguments = {stage.token, (stage.scene.workspace() / "ready").string()};
+    stage.arguments = {stage.token};
     Started started(stage.command("stay"));
     usleep(static_cast<useconds_t>(round * 400));
     kill(started.pid(), SIGKILL);
@@ -241,9 +247,7 @@ TEST_P(Killed, SupervisorWhileItStarts) {
     EXPECT_TRUE(wait_until([&] { return processes_with(stage.token).empty(); }, seconds(2)))
         << round << "\n"
         << describe(processes_with(stage.token));
-    for (const std::string& name : entries_of(stage.scene.workspace())) {
-      EXPECT_TRUE(name == "escape-attacks" || name == "ready") << name;
-    }
+    EXPECT_EQ(entries_of(stage.scene.workspace()), (std::set<std::string>{"escape-attacks"}));
   }
   // A kill between making a cgroup and starting the keeper leaves it empty; the next call sweeps it away.
   const Stage next(GetParam(), Play::under_cloche);

@@ -215,7 +215,9 @@ TEST_P(Git, OneCommandPerCall) {
   EXPECT_TRUE(exited(git({"diff", "--cached", "--quiet"}), 1));
   EXPECT_TRUE(printed(git({"commit", "-qm", "first"}), ""));
   EXPECT_TRUE(printed(git({"log", "--format=%s %an"}), "first A\n"));
-  EXPECT_TRUE(printed(git({"clone", "-q", ".", "clone"}), ""));
+  // For an ordinary user a layer gives a file another number when it is linked, and git takes that for
+  // another.
+  EXPECT_TRUE(printed(git({"clone", "-q", "--no-hardlinks", ".", "clone"}), ""));
   EXPECT_TRUE(printed(inside({"git", "-C", "clone", "log", "--format=%s"}), "first\n"));
 }
 

@@ -225,7 +225,8 @@ const std::vector<Request> calls = {
     {.words = {"call", "run_shell", R"({"cmd": "ls"})", "--profile", "no-such"}, .decision = "deny"},
     {.words = {"call", "run_shell", R"({"cmd": "ls"})", "--workspace", "@/other"}, .files = beside},
     {.words = {"call", "run_shell", R"({"cmd": "ls"})", "--run", "@/recorded"}},
-    {.words = {"call", "write_artifact", R"({"path": "x", "content": ""})", "--run", "@/recorded"}},
+    {.words = {"call", "write_artifact", R"({"path": "x", "content": ""})", "--run", "@/recorded"},
+     .before = record_made},
     {.words = {"call", "run_shell", R"({"cmd": "cat absent"})", "--run", "@/recorded"}},
     {.words = {"call", "run_script", R"({"code": "true", "interpreter": "bash"})", "--task", "T"}},
     {.words = {"call", "count", "{}", "--executors", "@/executors", "--task", "T"}, .files = executor},
@@ -450,8 +451,8 @@ TEST_P(ExplainMatchesExecution, WithAMountOfTheHostInTheWorkspace) {
   ASSERT_EQ(::unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
   for (const Request& request :
-       {Request{.words = {"run", "--", "true"}},
-        Request{.words = {"run", "--", "uname"}, .decision = "ask", .config = rules}}) {
+       {Request{.words = {"run", "--live", "--", "true"}},
+        Request{.words = {"run", "--live", "--", "uname"}, .decision = "ask", .config = rules}}) {
     const Place place(request, state.root() / "state", GetParam());
     const std::string below = place.root() + "/workspace/src";
     ASSERT_EQ(::mount("none", below.c_str(), "tmpfs", 0, nullptr), 0);

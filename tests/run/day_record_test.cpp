@@ -130,7 +130,7 @@ TEST_P(DayRecord, ARefusedCommandIsRecordedAsRefused) {
 }
 
 TEST_P(DayRecord, AKilledOneHasADecisionAndNoEnd) {
-  Started started(under({}, {"bash", "-c", "touch made; sleep 100"}, here()));
+  Started started(under({"--live"}, {"bash", "-c", "touch made; sleep 100"}, here()));
   wait_for("made");
   ::kill(started.pid(), SIGKILL);
   EXPECT_EQ(started.finish().signal, SIGKILL);
@@ -200,7 +200,7 @@ TEST_P(DayRecord, WithoutAPlaceForItACommandSaysSo) {
                                        {.env = {{"XDG_STATE_HOME", "/proc/no"}, {"HOME", "/nonexistent"}}}};
   const auto ran_at = [&](Command how) {
     how.env["XDG_CONFIG_HOME"] = scene().root() / "config";
-    return cloche_run({}, {"touch", "made"}, how);
+    return cloche_run({"--live"}, {"touch", "made"}, how);
   };
   for (const Command& how : places) {
     const Ran ran = ran_at(how);

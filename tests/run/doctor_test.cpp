@@ -132,7 +132,10 @@ TEST_P(Proof, WorksWhereNothingCanBeKept) {
   const Command places[] = {
       {.env = {{"XDG_STATE_HOME", "/proc/no"}, {"HOME", "/nonexistent"}, {"XDG_CONFIG_HOME", config}}},
       {.env = {{"XDG_STATE_HOME", scene().root() / "state-file"}, {"XDG_CONFIG_HOME", config}}}};
-  for (const Command& how : places) EXPECT_TRUE(exited(cloche_run({}, {"true"}, how), 0));
+  for (const Command& how : places) {
+    EXPECT_TRUE(exited(cloche_run({"--live"}, {"true"}, how), 0));
+    EXPECT_TRUE(refused(cloche_run({}, {"true"}, how), {125}, {"what a call writes", "--live"}));
+  }
 }
 
 TEST_P(Proof, DamageIsNoticedAndProvenAgain) {

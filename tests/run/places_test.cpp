@@ -105,7 +105,8 @@ TEST_P(Places, OnATmpfs) {
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
   const std::string owner = as() == As::nobody ? "65534" : "0";
   const Ran ran = with_own_mounts("mkdir -p ../t && mount -t tmpfs -o uid=" + owner + ",gid=" + owner +
-                                  " none ../t && cd ../t && $RUN -- sh -c 'echo x > f; ls' && cat f");
+                                  " none ../t && cd ../t && XDG_STATE_HOME='" + state_home(as()) +
+                                  "' $RUN -- sh -c 'echo x > f; ls' && cat f");
   EXPECT_TRUE(printed(ran, "f\nx\n"));
 }
 
@@ -194,7 +195,7 @@ TEST_P(Places, HostMountsBelowAreNotShown) {
       " && echo secret > below/deeper/g && chmod -R a+rX below && mount --bind " +
       hidden.string() +
       " mountpoint;"
-      "$RUN -- sh -c 'find below -type f; cat mountpoint; echo x > made; echo end'");
+      "$RUN --live -- sh -c 'find below -type f; cat mountpoint; echo x > made; echo end'");
   EXPECT_TRUE(exited(ran, 0));
   EXPECT_FALSE(contains(ran.out, "below/f")) << ran.out;
   EXPECT_FALSE(contains(ran.out, "/g")) << ran.out;
@@ -207,7 +208,8 @@ TEST_P(Places, AMountBelowThatWasGrantedIsShown) {
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount something to show";
   make("workspace/below");
   const Ran ran = with_own_mounts(
-      "mount -t tmpfs none below && echo shown > below/f && chmod -R a+rX below; $RUN --ro below -- cat "
+      "mount -t tmpfs none below && echo shown > below/f && chmod -R a+rX below; $RUN --live --ro below -- "
+      "cat "
       "below/f");
   EXPECT_TRUE(printed(ran, "shown\n"));
 }

@@ -1,5 +1,5 @@
-// The protected set around `cloche run`: what the host executes later is read-only to a command, and what a
-// command made of it is in quarantine before anybody has the result; and everyday git works.
+// The protected set around `cloche run`: what a command changes of what the host executes later is withheld
+// from the project, in any depth and by whatever trick; and everyday git works.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,20 +14,29 @@ using Paths = std::vector<std::string>;
 
 class Protected : public Run {
  protected:
-  static Paths quarantined(const Json& json) {
+  // The withheld paths; of a directory that is withheld not what lies in it.
+  static Paths withheld(const Json& json) {
     Paths paths;
-    for (const auto& taken : json["quarantined"].array) paths.push_back(taken["path"].string);
+    for (const auto& change : json["changes"]["paths"].array)
+      if (change["verdict"].string == "withheld") paths.push_back(change["path"].string);
     std::sort(paths.begin(), paths.end());
+    std::string above;
+    std::erase_if(paths, [&](const std::string& path) {
+      if (!above.empty() && path.starts_with(above + "/")) return true;
+      above = path;
+      return false;
+    });
     return paths;
   }
   Answer after(const std::string& script, const std::vector<std::string>& flags = {}) const {
     return answer(flags, {"bash", "-c", script});
   }
-  // What of the set a command that does this leaves behind, and nothing else in its way.
-  Paths taken_after(const std::string& script, const std::vector<std::string>& flags = {}) const {
+  // What of the set is kept from the project when a command does this, and nothing else is in its way.
+  Paths withheld_after(const std::string& script, const std::vector<std::string>& flags = {}) const {
     const Answer ran = after(script, flags);
     EXPECT_TRUE(ran.json["look_gap"].is(Json::Kind::null)) << ran.json["look_gap"].string;
-    return quarantined(ran.json);
+    EXPECT_EQ(ran.json["changes"]["staged"].string, "");
+    return withheld(ran.json);
   }
   Paths tree() const {
     Paths names;
@@ -45,84 +54,61 @@ echo one > f; git add f; git commit -qm first)"),
 };
 FOR_EVERYONE(Protected);
 
-TEST_P(Protected, WhatIsThereCannotBeChanged) {
+TEST_P(Protected, WhatIsThereStaysAsItWas) {
   NEEDS("git");
   repository();
-  for (const char* name :
-       {".envrc", ".vscode/settings.json", ".mcp.json", ".gitmodules", ".config/fish/config.fish"})
-    file(name, "the user's\n");
-  file(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n", 0755);
+  const Paths members = {".envrc", ".vscode/settings.json", ".mcp.json", ".config/fish/config.fish",
+                         ".git/hooks/pre-commit"};
+  for (const auto& name : members) file(name, "the user's\n", 0755);
   const std::string config = read_file(workspace() / ".git/config");
-  const Answer ran = after(R"(
-for f in .envrc .vscode/settings.json .mcp.json .gitmodules .config/fish/config.fish .git/hooks/pre-commit .git/config; do
-  (echo evil > $f) 2>/dev/null && echo "wrote $f"
-  rm -f $f 2>/dev/null && echo "removed $f"
-  mv $f moved 2>/dev/null && echo "moved $f"
-  (echo evil > new; mv -f new $f) 2>/dev/null && echo "replaced $f"
-  ln $f second 2>/dev/null && echo "linked $f"
-  chmod 777 $f 2>/dev/null && echo "opened $f"
-  cat $f > /dev/null || echo "cannot read $f"
-done
-for d in .vscode .git/hooks .config/fish; do
-  (touch $d/new) 2>/dev/null && echo "added to $d"
-  mv $d moved 2>/dev/null && echo "moved $d"
-done
-rm -f new; true)");
-  EXPECT_EQ(ran.json["stdout"].string, "");
-  EXPECT_EQ(quarantined(ran.json), Paths{});
-  EXPECT_EQ(read_file(workspace() / ".envrc"), "the user's\n");
-  EXPECT_EQ(read_file(workspace() / ".git/config"), config);
+  const std::string all =
+      "for f in .envrc .vscode/settings.json .mcp.json .config/fish/config.fish .git/hooks/pre-commit "
+      ".git/config; do ";
+  for (const char* attack :
+       {"echo evil > $f", "rm -f $f", "mv $f moved$RANDOM", "echo evil > new; mv -f new $f", "chmod 777 $f",
+        "rm -r ${f%/*}/ || rm $f", "touch ${f%/*}/new.code-workspace"}) {
+    after(all + attack + "; done 2>/dev/null; true");
+    for (const auto& name : members)
+      EXPECT_EQ(read_file(workspace() / name), "the user's\n") << name << ": " << attack;
+    EXPECT_EQ(read_file(workspace() / ".git/config"), config) << attack;
+  }
 }
 
-TEST_P(Protected, WhatACommandMakesIsTakenAwayBeforeTheResult) {
+TEST_P(Protected, WhatACommandMakesIsWithheld) {
   const Answer ran = after(R"(echo evil > .envrc; mkdir -p a/b .vscode; echo evil > a/b/.mcp.json
 echo evil > .vscode/tasks.json; ln -s /etc .claude; echo evil > .BASHRC; echo fine > fine)");
-  EXPECT_EQ(quarantined(ran.json), (Paths{".BASHRC", ".claude", ".envrc", ".vscode", "a/b/.mcp.json"}));
+  EXPECT_EQ(withheld(ran.json), (Paths{".BASHRC", ".claude", ".envrc", ".vscode", "a/b/.mcp.json"}));
   EXPECT_EQ(tree(), (Paths{"a", "a/b", "fine"}));
   EXPECT_EQ(static_cast<int>(ran.json["exit_code"].number), 0);
-  for (const auto& taken : ran.json["quarantined"].array) {
-    EXPECT_NE(taken["reason"].string, "");
-    EXPECT_TRUE(fs::exists(fs::symlink_status(taken["kept_at"].string))) << taken["kept_at"].string;
-  }
 }
 
 TEST_P(Protected, APersonIsTold) {
   const Ran ran = cloche_shell({}, "echo evil > .envrc; exit 3");
   EXPECT_TRUE(exited(ran, 3));
-  EXPECT_TRUE(contains(ran.err, "quarantined: .envrc (direnv runs it")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "1 withheld (.envrc: direnv runs it")) << ran.err;
 }
 
 TEST_P(Protected, TricksWithNamesAndTimes) {
   file("prepared/tasks.json", "evil\n");
   file("prepared2/config", "[core]\n\tfsmonitor = ./x\n");
   file("script", "evil\n");
-  EXPECT_EQ(taken_after("mv prepared .vscode"), Paths{".vscode"});
-  EXPECT_EQ(taken_after("mv prepared2 .git"), Paths{".git/config"});
-  EXPECT_EQ(taken_after("ln script .envrc"), Paths{".envrc"});
-  EXPECT_EQ(taken_after("echo x > .envrc; touch -d 2001-01-01 .envrc ."), Paths{".envrc"});
-  EXPECT_EQ(taken_after("mkdir -p shut; echo x > shut/.envrc; chmod 0 shut"), Paths{"shut/.envrc"});
-  EXPECT_EQ(taken_after("mkdir -p ro; echo x > ro/.envrc; chmod 555 ro"), Paths{"ro/.envrc"});
-  EXPECT_EQ(taken_after("mkdir -p c/fish; ln -s c .config"), Paths{".config"});
-}
-
-// With it would go the hooks that its owner relies on.
-TEST_P(Protected, ARepositoryCannotBeMovedAway) {
-  NEEDS("git");
-  repository();
-  const Answer ran = after("mv .git kept 2>&1; ls -d .git");
-  EXPECT_TRUE(contains(ran.json["stdout"].string, "busy")) << ran.json["stdout"].string;
-  EXPECT_TRUE(contains(ran.json["stdout"].string, "\n.git\n")) << ran.json["stdout"].string;
-  EXPECT_TRUE(exited(outside("cp -a .git copy; mv copy kept && rm -r kept && git log"), 0));
+  EXPECT_EQ(withheld_after("mv prepared .vscode"), (Paths{".vscode", "prepared"}));
+  EXPECT_EQ(withheld_after("mv prepared2 .git"), (Paths{".git/config", "prepared2"}));
+  EXPECT_EQ(withheld_after("ln script .envrc"), Paths{".envrc"});
+  EXPECT_EQ(withheld_after("echo x > .envrc; touch -d 2001-01-01 .envrc ."), Paths{".envrc"});
+  EXPECT_EQ(withheld_after("mkdir -p shut; echo x > shut/.envrc; chmod 0 shut"), Paths{"shut/.envrc"});
+  EXPECT_EQ(withheld_after("mkdir -p ro; echo x > ro/.envrc; chmod 555 ro"), Paths{"ro/.envrc"});
+  EXPECT_EQ(withheld_after("mkdir -p c/fish; ln -s c .config"), Paths{".config"});
 }
 
 // What it lies in can: it takes everything with it, and a new one in its place is new.
 TEST_P(Protected, ARepositoryMovedAwayDoesNotMakeRoomForAnother) {
   NEEDS("git");
   EXPECT_TRUE(exited(outside("mkdir sub; git init -q sub; echo x > sub/.git/hooks/pre-push"), 0));
-  EXPECT_EQ(taken_after("mv sub kept; git init -q sub; cd sub; git config core.fsmonitor ./x; echo x > "
-                        ".git/hooks/pre-commit"),
-            (Paths{"sub/.git/config", "sub/.git/hooks/pre-commit"}));
-  EXPECT_TRUE(is_there("kept/.git/hooks/pre-push"));
+  EXPECT_EQ(withheld_after("mv sub kept; git init -q sub; cd sub; git config core.fsmonitor ./x; echo x > "
+                           ".git/hooks/pre-commit"),
+            (Paths{"kept/.git/hooks/pre-push", "sub/.git/config", "sub/.git/hooks/pre-commit",
+                   "sub/.git/hooks/pre-push"}));
 }
 
 // What is in it is older than the call, and was nobody's business by its other name.
@@ -131,29 +117,29 @@ TEST_P(Protected, ADirectoryThatComesToANameIsNewByIt) {
   file("z/objects/x", "");
   file("z/refs/x", "");
   file("z/pre-commit", "#!/bin/sh\n", 0755);
-  EXPECT_EQ(taken_after("mv .config .vscode; mv z .husky"), (Paths{".husky", ".vscode"}));
+  EXPECT_EQ(withheld_after("mv .config .vscode; mv z .husky"), (Paths{".config", ".husky", ".vscode", "z"}));
 }
 
 TEST_P(Protected, APlaceThatBecomesARepositoryIsOne) {
   NEEDS("git");
   repository();
-  const char* danger = "printf '[core]\\n\\tfsmonitor = evil\\n'";
-  EXPECT_EQ(taken_after(std::string("mkdir -p lib/hooks; touch lib/HEAD; ") + danger +
-                        " > lib/config; touch lib/hooks/pre-commit"),
+  const std::string danger = "printf '[core]\\n\\tfsmonitor = evil\\n'";
+  EXPECT_EQ(withheld_after("mkdir -p lib/hooks; touch lib/HEAD; " + danger +
+                           " > lib/config; touch lib/hooks/pre-commit"),
             Paths{});
-  EXPECT_EQ(taken_after("mkdir lib/objects lib/refs; mkdir sub; echo 'gitdir: ../lib' > sub/.git"),
-            (Paths{"lib/config", "lib/hooks/pre-commit"}));
+  EXPECT_EQ(withheld_after("mkdir lib/objects lib/refs; mkdir sub; echo 'gitdir: ../lib' > sub/.git"),
+            (Paths{"lib/objects", "lib/refs", "sub/.git"}));
   // Where git itself would make one of it, that is not waited for.
-  EXPECT_EQ(taken_after(std::string("mkdir -p .git/modules/lib/hooks; touch .git/modules/lib/HEAD; ") +
-                        danger + " > .git/modules/lib/config; touch .git/modules/lib/hooks/pre-commit"),
-            (Paths{".git/modules/lib/config", ".git/modules/lib/hooks/pre-commit"}));
+  after("mkdir -p .git/modules/lib/hooks; touch .git/modules/lib/HEAD; " + danger +
+        " > .git/modules/lib/config; touch .git/modules/lib/hooks/pre-commit");
+  EXPECT_FALSE(is_there(".git/modules/lib/config"));
+  EXPECT_FALSE(is_there(".git/modules/lib/hooks/pre-commit"));
   EXPECT_EQ(
-      taken_after(
-          std::string("mkdir .config; cp -r .git/objects .git/HEAD .config/; cp -r .git/refs .config/r; ") +
-          danger + " > .config/config"),
+      withheld_after("mkdir .config; cp -r .git/objects .git/HEAD .config/; cp -r .git/refs .config/r; " +
+                     danger + " > .config/config"),
       Paths{});
-  const Paths taken = taken_after("mv .config/r .config/refs; mv .config sub2; mkdir new; mv sub2 new/.git");
-  EXPECT_TRUE(std::find(taken.begin(), taken.end(), "new/.git/config") != taken.end());
+  after("mv .config/r .config/refs; mv .config sub2; mkdir new; mv sub2 new/.git");
+  EXPECT_FALSE(is_there("new/.git/config"));
 }
 
 TEST_P(Protected, WhatTheConfigurationSendsGitToIsKeptToo) {
@@ -165,16 +151,16 @@ TEST_P(Protected, WhatTheConfigurationSendsGitToIsKeptToo) {
              0));
   file(".a-hooks/pre-push", "#!/bin/sh\n", 0755);
   EXPECT_EQ(
-      taken_after("echo evil > .a-hooks/pre-commit; echo evil >> .a-hooks/pre-push; echo x > .gitshared; "
-                  "echo y > old/g"),
+      withheld_after("echo evil > .a-hooks/pre-commit; echo evil >> .a-hooks/pre-push; echo x > .gitshared; "
+                     "echo y > old/g"),
       (Paths{".a-hooks/pre-commit", ".a-hooks/pre-push", ".gitshared"}));
 }
 
 TEST_P(Protected, AGitFileLeadsNowhereElse) {
   NEEDS("git");
   EXPECT_EQ(
-      taken_after("echo 'gitdir: /tmp/elsewhere' > .git; mkdir sub; echo 'gitdir: ../../out' > sub/.git; "
-                  "mkdir a b; mkdir a/objects a/refs; echo 'gitdir: ../a' > b/.git"),
+      withheld_after("echo 'gitdir: /tmp/elsewhere' > .git; mkdir sub; echo 'gitdir: ../../out' > sub/.git; "
+                     "mkdir a b; mkdir a/objects a/refs; echo 'gitdir: ../a' > b/.git"),
       (Paths{".git", "sub/.git"}));
   EXPECT_TRUE(is_there("b/.git")) << "within the tree it is looked at";
 }
@@ -185,9 +171,9 @@ TEST_P(Protected, NoLinkStaysWhereGitWrites) {
   repository();
   scene().write("rc", "the user's\n");
   const std::string rc = scene().root() / "rc";
-  EXPECT_EQ(taken_after("for f in logs/refs/heads/x index COMMIT_EDITMSG objects/x refs/heads/y; do "
-                        "mkdir -p .git/${f%/*}; rm -f .git/$f; ln -s " +
-                        rc + " .git/$f; done; mv .git/logs/HEAD head; ln -s " + rc + " .git/logs/HEAD"),
+  EXPECT_EQ(withheld_after("for f in logs/refs/heads/x index COMMIT_EDITMSG objects/x refs/heads/y; do "
+                           "mkdir -p .git/${f%/*}; rm -f .git/$f; ln -s " +
+                           rc + " .git/$f; done; mv .git/logs/HEAD head; ln -s " + rc + " .git/logs/HEAD"),
             (Paths{".git/COMMIT_EDITMSG", ".git/index", ".git/logs/HEAD", ".git/logs/refs/heads/x",
                    ".git/objects/x", ".git/refs/heads/y"}));
   EXPECT_TRUE(exited(outside("git checkout -q -b x; echo two > f; git commit -qam second; git fsck"), 0));
@@ -212,7 +198,8 @@ TEST_P(Protected, NoHardLinkLeadsOut) {
 TEST_P(Protected, AHardLinkIsNoWayAround) {
   file(".envrc", "the user's\n");
   ASSERT_TRUE(exited(outside("ln .envrc second"), 0));
-  EXPECT_EQ(taken_after("echo evil > second"), Paths{".envrc"});
+  EXPECT_EQ(withheld_after("echo evil > second"), Paths{});
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "the user's\n");
 }
 
 TEST_P(Protected, EverydayGit) {
@@ -227,51 +214,53 @@ git worktree add -q wt side 2>&1; cd wt; echo five > i; git add i; git commit -q
 git rebase -q side; git branch -D side 2>/dev/null || true; git gc -q; git status --short; git log --format=%s | head -1)");
   EXPECT_EQ(ran.json["exit_code"].number, 0) << ran.json["stderr"].string;
   EXPECT_EQ(ran.json["stdout"].string, "?? wt/\nfifth\n");
-  EXPECT_EQ(quarantined(ran.json), Paths{});
+  EXPECT_EQ(withheld(ran.json), Paths{});
 }
 
 TEST_P(Protected, AHookOfTheUsersRunsInside) {
   NEEDS("git");
   repository();
   file(".git/hooks/pre-commit", "#!/bin/sh\necho hook ran > hook-ran\n", 0755);
-  EXPECT_EQ(taken_after("echo two > g; git add g; git commit -qm second"), Paths{});
+  EXPECT_EQ(withheld_after("echo two > g; git add g; git commit -qm second"), Paths{});
   EXPECT_EQ(read_file(workspace() / "hook-ran"), "hook ran\n");
 }
 
 TEST_P(Protected, ANewRepositoryStays) {
   NEEDS("git");
-  EXPECT_EQ(
-      taken_after(R"(set -e; git init -q a; cd a; git config user.name A; git config user.email a@example.org
+  EXPECT_EQ(withheld_after(
+                R"(set -e; git init -q a; cd a; git config user.name A; git config user.email a@example.org
 echo x > f; git add f; git commit -qm first; cd ..; git clone -q a b; git init -q --bare c.git
 cd b; git remote add other ../c.git; git push -q other HEAD)"),
-      Paths{});
+            Paths{});
   EXPECT_EQ(outside("git -C b log --format=%s; git -C c.git log --all --format=%s").out, "first\nfirst\n");
 }
 
 TEST_P(Protected, WhatRunsInANewRepositoryDoesNot) {
   NEEDS("git");
-  EXPECT_EQ(taken_after(R"(git init -q a; git -C a config core.hooksPath ../x; echo x > a/.git/hooks/pre-push
+  after(R"(git init -q a; git -C a config core.hooksPath ../x; echo x > a/.git/hooks/pre-push
 git init -q --bare c.git; git -C c.git config alias.st '!x'; echo x > c.git/hooks/update
 git init -q m; git init -q l; mkdir -p m/.git/modules; mv l/.git m/.git/modules/l; echo x > m/.git/modules/l/hooks/x
 mkdir -p g/w k/objects k/refs; echo ref: refs/heads/x > g/w/HEAD; echo ../../k > g/w/commondir
-printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)"),
-            (Paths{"a/.git/config", "a/.git/hooks/pre-push", "c.git/config", "c.git/hooks/update",
-                   "g/w/commondir", "k/config", "m/.git/modules/l/hooks/x"}));
+printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)");
+  for (const char* path : {"a/.git/config", "a/.git/hooks/pre-push", "c.git/config", "c.git/hooks/update",
+                           "g/w/commondir", "k/config", "m/.git/modules/l/hooks/x"})
+    EXPECT_FALSE(is_there(path)) << path;
 }
 
 // A merge strategy with a slash in its name is a program of the tree, and a remote can be a command.
 TEST_P(Protected, WhatGitWouldRunWhenItGoesOn) {
   NEEDS("git");
   repository();
-  EXPECT_EQ(
-      taken_after(R"(mkdir -p .git/sequencer .git/rebase-merge .git/remotes
+  after(R"(mkdir -p .git/sequencer .git/rebase-merge .git/remotes
 printf '[options]\n\tstrategy = x/y\n' > .git/sequencer/opts; echo x/y > .git/rebase-merge/strategy
 echo 'URL: ext::sh -c x' > .git/remotes/origin
-git init -q b; printf '[branch "main"]\n\tremote = ext::sh -c x\n' >> b/.git/config)"),
-      (Paths{".git/rebase-merge/strategy", ".git/remotes/origin", ".git/sequencer/opts", "b/.git/config"}));
+git init -q b; printf '[branch "main"]\n\tremote = ext::sh -c x\n' >> b/.git/config)");
+  for (const char* path :
+       {".git/rebase-merge/strategy", ".git/remotes/origin", ".git/sequencer/opts", "b/.git/config"})
+    EXPECT_FALSE(is_there(path)) << path;
 }
 
-TEST_P(Protected, ASubmodulesOwnAreReadOnly) {
+TEST_P(Protected, ASubmodulesOwnAreJudged) {
   NEEDS("git");
   ASSERT_TRUE(exited(
       outside(R"(set -e; cd ..; export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=A
@@ -279,21 +268,18 @@ export GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@example.org GIT_CONFIG_K
 git init -q lib; cd lib; echo x > f; git add f; git commit -qm lib; cd ../workspace
 git init -q .; git submodule --quiet add ../lib lib; git commit -qm sub)"),
       0));
-  const Answer ran = after(R"(cd lib; (git config core.fsmonitor x) 2>/dev/null && echo changed
-(echo x > ../.git/modules/lib/hooks/pre-commit) 2>/dev/null && echo hooked
-echo y > f; git -c user.name=A -c user.email=a@example.org commit -qam inside && git log --format=%s | head -1)");
-  EXPECT_EQ(ran.json["stdout"].string, "inside\n") << ran.json["stderr"].string;
-  EXPECT_EQ(quarantined(ran.json), Paths{});
+  const Answer ran =
+      after(R"(cd lib; echo y > f; git -c user.name=A -c user.email=a@example.org commit -qam inside
+git config core.fsmonitor x; echo x > ../.git/modules/lib/hooks/pre-commit)");
+  EXPECT_EQ(withheld(ran.json), (Paths{".git/modules/lib/config", ".git/modules/lib/hooks/pre-commit"}));
+  EXPECT_EQ(outside("git -C lib log --format=%s | head -1").out, "inside\n") << ran.json["stderr"].string;
 }
 
 TEST_P(Protected, ABareRepositoryAsTheWorkspace) {
   NEEDS("git");
   ASSERT_TRUE(exited(outside("git init -q --bare ."), 0));
-  const Answer ran = after(
-      "(echo x > hooks/update) 2>/dev/null && echo hooked; git config core.fsmonitor x 2>/dev/null "
-      "&& echo changed; git rev-parse --is-bare-repository");
-  EXPECT_EQ(ran.json["stdout"].string, "true\n");
-  EXPECT_EQ(quarantined(ran.json), Paths{});
+  EXPECT_EQ(withheld_after("echo x > hooks/update; git config core.fsmonitor x"),
+            (Paths{"config", "hooks/update"}));
 }
 
 TEST_P(Protected, PackagesWithMembersInThemCanBeReplaced) {
@@ -306,10 +292,10 @@ TEST_P(Protected, TheOperatorMayLetItGo) {
   NEEDS("git");
   repository();
   file(".envrc", "the user's\n");
-  EXPECT_EQ(taken_after("git config core.pager cat; echo new > .envrc; mkdir .vscode; echo x > .vscode/a; "
-                        "echo x > .mcp.json",
-                        {"--allow-protected", ".git/config", "--allow-protected", workspace() / ".envrc",
-                         "--allow-protected", ".vscode"}),
+  EXPECT_EQ(withheld_after("git config core.pager cat; echo new > .envrc; mkdir .vscode; echo x > .vscode/a; "
+                           "echo x > .mcp.json",
+                           {"--allow-protected", ".git/config", "--allow-protected", workspace() / ".envrc",
+                            "--allow-protected", ".vscode"}),
             Paths{".mcp.json"});
   EXPECT_EQ(read_file(workspace() / ".envrc"), "new\n");
   EXPECT_TRUE(is_there(".vscode/a"));
@@ -317,112 +303,49 @@ TEST_P(Protected, TheOperatorMayLetItGo) {
   EXPECT_TRUE(refused(cloche_shell({"--allow-protected", "../x"}, "true"), {125}, {"--allow-protected"}));
 }
 
-TEST_P(Protected, AGrantedTreeIsLookedAtToo) {
+TEST_P(Protected, AGrantedTreeIsJudgedToo) {
   const auto other = scene().write("other/.envrc", "the user's\n").parent_path();
-  const Answer ran = after("(echo x > " + other.string() + "/.envrc) 2>/dev/null && echo changed; echo x > " +
-                               other.string() + "/.mcp.json; echo x > .mcp.json",
-                           {"--rw", other});
-  EXPECT_EQ(ran.json["stdout"].string, "");
-  const std::string whole = fs::canonical(other) / ".mcp.json";
-  EXPECT_EQ(quarantined(ran.json), (Paths{".mcp.json", whole})) << "each by a name of its own";
-  Paths on_host;
-  for (const auto& taken : ran.json["quarantined"].array) on_host.push_back(taken["host_path"].string);
-  std::sort(on_host.begin(), on_host.end());
-  Paths wanted = {whole, fs::canonical(workspace()) / ".mcp.json"};
-  std::sort(wanted.begin(), wanted.end());
-  EXPECT_EQ(on_host, wanted);
+  const std::string script =
+      "cd " + other.string() + "; echo x > .envrc; echo x > .mcp.json; cd -; echo x > .mcp.json";
+  const std::string whole = fs::canonical(other);
+  EXPECT_EQ(withheld_after(script, {"--rw", other}),
+            (Paths{".mcp.json", whole + "/.envrc", whole + "/.mcp.json"}));
+  EXPECT_EQ(read_file(other / ".envrc"), "the user's\n");
 }
 
 TEST_P(Protected, AWiderGrantTakesNothingFromTheWorkspace) {
   file("inner/.envrc", "the user's\n");
-  const Answer ran = after("cd '" + (workspace() / "inner").string() +
-                               "'; (echo evil > .envrc) 2>/dev/null && echo changed; echo evil > .mcp.json",
-                           {"--workspace", workspace() / "inner", "--rw", workspace()});
-  EXPECT_EQ(ran.json["stdout"].string, "");
-  EXPECT_EQ(quarantined(ran.json), Paths{".mcp.json"});
+  EXPECT_EQ(withheld_after(
+                "cd '" + (workspace() / "inner").string() + "'; echo evil > .envrc; echo evil > .mcp.json",
+                {"--workspace", workspace() / "inner", "--rw", workspace()}),
+            (Paths{".envrc", ".mcp.json"}));
   EXPECT_EQ(read_file(workspace() / "inner/.envrc"), "the user's\n");
   EXPECT_FALSE(is_there("inner/.mcp.json"));
 }
 
-TEST_P(Protected, TheQuarantineIsInNobodysView) {
-  const Answer ran = after("echo x > .envrc");
-  ASSERT_EQ(ran.json["quarantined"].array.size(), 1U);
-  const std::string kept = ran.json["quarantined"].array[0]["kept_at"].string;
-  EXPECT_FALSE(exited(cloche_shell({}, "cat " + kept), 0));
-  struct stat seen {};
-  ASSERT_EQ(::stat(fs::path(kept).parent_path().c_str(), &seen), 0);
-  EXPECT_EQ(seen.st_mode & 077U, 0U);
-}
-
-// The look did not happen; the next call here makes up for it. And nothing of ours is in the tree meanwhile.
-TEST_P(Protected, WhatAKilledCallLeftIsFoundByTheNext) {
-  file(".envrc", "the user's\n");
-  killed_after("echo evil > .mcp.json; echo > made", "made");
-  EXPECT_EQ(tree(), (Paths{".envrc", ".mcp.json", "made"}));
-  file(".envrc", "edited by the user\n");
-  EXPECT_EQ(taken_after("cat .mcp.json 2>/dev/null; true"), Paths{".mcp.json"});
-  EXPECT_EQ(tree(), (Paths{".envrc", "made"}));
-  EXPECT_EQ(taken_after("true"), Paths{});
-}
-
-// What names the hooks is changed in the same call, or closed, or put back afterwards.
+// What names the hooks is changed in the same call.
 TEST_P(Protected, HooksAreThoseOfBeforeTheCommandToo) {
   NEEDS("git");
-  const std::string evil = "echo evil > hk/pre-commit; ";
-  for (const char* backend : {"native", "subprocess"}) {
-    for (const char* hides :
-         {"git config --unset core.hooksPath", "chmod 000 .git", "chmod 000 .", "rm -rf .git", "true"}) {
-      ASSERT_TRUE(exited(outside("chmod 755 .; rm -rf .git hk; git init -q .; git config core.hooksPath hk; "
-                                 "mkdir hk; echo exit > "
-                                 "hk/pre-commit"),
-                         0));
-      const Paths taken = taken_after(evil + hides + " 2> /dev/null; true", {"--backend", backend});
-      EXPECT_TRUE(std::count(taken.begin(), taken.end(), "hk/pre-commit")) << backend << ": " << hides;
-      EXPECT_FALSE(is_there("hk/pre-commit")) << backend << ": " << hides;
-    }
+  for (const char* hides : {"git config --unset core.hooksPath", "rm -rf .git", "true"}) {
+    ASSERT_TRUE(exited(outside("rm -rf .git hk; git init -q .; git config core.hooksPath hk; mkdir hk; "
+                               "echo exit > hk/pre-commit"),
+                       0));
+    after(std::string("echo evil > hk/pre-commit; ") + hides);
+    EXPECT_EQ(read_file(workspace() / "hk/pre-commit"), "exit\n") << hides;
   }
 }
 
-TEST_P(Protected, AWorkspaceThatGitExecutesIsRefused) {
+TEST_P(Protected, InAWorkspaceThatGitExecutesEverythingIsWithheld) {
   NEEDS("git");
   ASSERT_TRUE(
       exited(outside("git init -q .; git config core.hooksPath hk; mkdir hk; git init -q --bare bare"), 0));
   for (const char* name : {"hk", "bare/hooks"}) {
-    const Ran ran = cloche_run({"--workspace", name}, {"true"});
-    EXPECT_TRUE(exited(ran, 125)) << name;
-    EXPECT_TRUE(contains(ran.err, "--allow-protected")) << ran.err;
-    EXPECT_TRUE(
-        exited(cloche_run({"--workspace", name, "--allow-protected", workspace() / name}, {"true"}), 0));
+    EXPECT_EQ(withheld_after("echo x > '" + (workspace() / name).string() + "/pre-push'",
+                             {"--workspace", workspace() / name}),
+              Paths{"pre-push"})
+        << name;
+    EXPECT_FALSE(is_there(std::string(name) + "/pre-push"));
   }
-}
-
-// What the host edits while it is read-only to every command is nobody else's.
-TEST_P(Protected, TheHostMayEditItWhileCallsOverlap) {
-  file(".envrc", "old\n");
-  Started first(under({}, {"bash", "-c", "touch began; while [ ! -e end ]; do sleep 0.05; done"}));
-  wait_for("began");
-  file(".envrc", "edited\n");
-  EXPECT_EQ(taken_after("true"), Paths{});
-  file("end", "");
-  EXPECT_TRUE(exited(first.finish(), 0));
-  EXPECT_EQ(read_file(workspace() / ".envrc"), "edited\n");
-}
-
-// The second one found it there, which says nothing: nobody had looked after the first.
-TEST_P(Protected, WhatTwoKilledCallsLeftIsFoundByTheNext) {
-  killed_after("echo one > .mcp.json; echo > made", "made");
-  killed_after("echo two > .mcp.json; echo > again", "again");
-  EXPECT_EQ(taken_after("true"), Paths{".mcp.json"});
-  EXPECT_EQ(tree(), (Paths{"again", "made"}));
-}
-
-// Without mounts members are put back as they were; what another call had just made was none.
-TEST_P(Protected, WhatAnotherCallMadeIsNotPutBack) {
-  Started other(under({}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 1"}));
-  wait_for("made");
-  EXPECT_TRUE(exited(cloche_shell({"--isolation", "subprocess"}, "sleep 2"), 0));
-  other.finish();
-  EXPECT_FALSE(is_there(".mcp.json"));
 }
 
 // Whoever stays behind in the sandbox dies with it, and the look comes after.
@@ -438,41 +361,19 @@ TEST_P(Protected, NobodyWritesAfterTheLook) {
   }
 }
 
-TEST_P(Protected, TwoAtOnceTakeAwayEachOthers) {
-  Started started(under({"--json"}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 1"}));
-  for (int i = 0; i < 500 && !is_there("made"); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(taken_after("mkdir -p a; mv .mcp.json a/ 2>/dev/null; true"), Paths{".mcp.json"});
-  started.finish();
-  EXPECT_FALSE(is_there(".mcp.json"));
-  EXPECT_FALSE(is_there("a/.mcp.json"));
-}
-
 TEST_P(Protected, AReadOnlyWorkspaceIsNotLookedAt) {
   file(".envrc", "the user's\n");
   const Answer ran = after("cat .envrc", {"--profile", "readonly"});
   EXPECT_EQ(ran.json["stdout"].string, "the user's\n");
-  EXPECT_EQ(quarantined(ran.json), Paths{});
+  EXPECT_EQ(withheld(ran.json), Paths{});
 }
 
 TEST_P(Protected, ThereIsNoDepthToHideIn) {
   std::string path;
   for (int i = 0; i < 400; ++i) path += "d/";
-  EXPECT_EQ(taken_after("mkdir -p " + path + "; echo x > " + path + ".envrc"), Paths{path + ".envrc"});
-  EXPECT_EQ(taken_after("true"), Paths{});
+  EXPECT_EQ(withheld_after("mkdir -p " + path + "; echo x > " + path + ".envrc"), Paths{path + ".envrc"});
+  EXPECT_EQ(withheld_after("true"), Paths{});
   ASSERT_TRUE(exited(outside("rm -r d"), 0));
-}
-
-// More than a look keeps in mind: what the command said of itself is not the end of it.
-TEST_P(Protected, ATreeThatIsNotCleanIsNoSuccess) {
-  const Answer ran = after("touch {1..10001}.code-workspace; echo said");
-  EXPECT_TRUE(exited(ran.ran, 125));
-  EXPECT_EQ(ran.json["outcome"].string, "failed");
-  EXPECT_EQ(ran.json["stdout"].string, "said\n");
-  EXPECT_TRUE(contains(ran.json["look_gap"].string, "more than 10000")) << ran.json["look_gap"].string;
-  EXPECT_TRUE(contains(ran.json["reason"].string, "the command itself exited with 0"));
-  EXPECT_EQ(taken_after("true").size(), 1U) << "the next look begins where this one did";
-  EXPECT_EQ(tree(), Paths{});
 }
 
 }  // namespace

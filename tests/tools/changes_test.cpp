@@ -1,4 +1,6 @@
 // What the operator does with what calls wrote: cloche diff, cloche undo and cloche changes, on real calls.
+#include <thread>
+
 #include "tools/fixture.hpp"
 
 namespace cloche::test {
@@ -62,6 +64,25 @@ TEST_P(Changes, DiffShowsAndUndoTakesBack) {
   EXPECT_EQ(text_of("d/one"), "1\n");
   EXPECT_FALSE(is_there("n"));
   EXPECT_TRUE(exited(words_here({"undo"}), 1));
+}
+
+// Nothing younger than a day is thrown away: the call that would go beyond the bound is staged.
+TEST_P(Changes, WhatUndoCannotKeepIsStaged) {
+  scene().write("own-config/cloche/config.json", R"({"undo": {"count": 1}})", 0600);
+  const auto with_bound = [&](const Words& words) {
+    return words_here(words, {.argv = {}, .env = {{"XDG_CONFIG_HOME", scene_root() / "own-config"}}});
+  };
+  file("x", "1\n");
+  ASSERT_TRUE(exited(with_bound({"run", "--writes", "commit", "--", "sh", "-c", "echo 2 > x"}), 0));
+  const Ran staged = with_bound({"run", "--writes", "commit", "--", "sh", "-c", "echo 3 > x"});
+  EXPECT_TRUE(contains(staged.err, "younger than a day")) << staged.err;
+  EXPECT_EQ(text_of("x"), "2\n");
+  EXPECT_TRUE(printed(with_bound({"log", "prune"}), ""));
+  EXPECT_TRUE(exited(with_bound({"changes", "apply"}), 0));  // the operator wants it all the same
+  EXPECT_EQ(text_of("x"), "3\n");
+  EXPECT_TRUE(exited(with_bound({"undo"}), 0));
+  EXPECT_TRUE(exited(with_bound({"undo"}), 0));
+  EXPECT_EQ(text_of("x"), "1\n");
 }
 
 TEST_P(Changes, WhatWasWithheldIsBroughtInByName) {
@@ -145,6 +166,77 @@ TEST_P(Changes, WhatTheHostChangedIsNotOverwritten) {
   EXPECT_EQ(text_of("x"), "host again\n");
 }
 
+TEST_P(Changes, AResultBeginsWithWhatIsNotInTheProject) {
+  file("x", "old\n");
+  scene().write("signal", "", 0666);  // a single file has no layer: what is written there is seen at once
+  const std::string signal = scene_root() / "signal";
+  const std::string code = "echo mine > x; echo written > " + signal + "; while ! grep -q go " + signal +
+                           "; do sleep 0.01; done; echo done";
+  Command how = words({"call", "run_script", script(code), "--rw", signal, "--writes", "commit"});
+  how.env["XDG_STATE_HOME"] = scene_root() / "own-state";
+  Started started(how);
+  for (int i = 0; i < 1500 && !contains(read_file(signal), "written"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  file("x", "host\n");
+  ASSERT_TRUE(exited(outside("echo go > " + signal), 0));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 125)) << ran.out << ran.err;
+  const std::string why = "not in the project: x was changed since the call began";
+  EXPECT_TRUE(ran.out.starts_with("[what this call wrote is " + why)) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "\nexit_code: 0\nstdout: done\n")) << ran.out;
+  EXPECT_FALSE(contains(ran.out, "cloche changes")) << "no command for a model: " << ran.out;
+  const std::string id = sets().at(0)["set"].string;
+  EXPECT_TRUE(contains(ran.err, why + "; cloche changes show " + id)) << ran.err;
+  for (const Words& lists : {Words{"log"}, Words{"doctor"}})
+    EXPECT_TRUE(contains(words_here(lists).out, "change set " + id)) << lists[0];
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--theirs", "x"}), 0));
+  EXPECT_EQ(text_of("x"), "mine\n");
+}
+
+TEST_P(Changes, FileToolsSayWhatIsStaged) {
+  const Ran ran =
+      words_here({"call", "write_artifact", R"({"path": "a", "content": "b"})", "--writes", "stage"});
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_TRUE(ran.out.starts_with("[what this call wrote is not in the project: an operator looks"))
+      << ran.out;
+  EXPECT_TRUE(contains(ran.out, "\nwrote a (1 byte)")) << ran.out;
+  EXPECT_FALSE(is_there("a"));
+}
+
+TEST_P(Changes, TheOperatorsRulesAskAndWithhold) {
+  scene().write("home/.config/cloche/config.json", R"({"changes": [
+      {"paths": ["*.sql"], "action": "deny", "match": ["m/1.sql"]},
+      {"kinds": ["deleted"], "more_than": 1, "action": "ask"}]})",
+                0600);
+  for (const char* name : {"a", "b", "c"}) file(name, "x\n");
+  const Ran denied = write_by("commit", "echo x > new.sql; echo x > new; rm a");
+  EXPECT_TRUE(exited(denied, 0));
+  EXPECT_TRUE(contains(denied.err, "new.sql: a rule of the operator's does not allow it")) << denied.err;
+  EXPECT_TRUE(is_there("new"));
+  EXPECT_FALSE(is_there("new.sql"));
+  EXPECT_FALSE(is_there("a"));
+  EXPECT_TRUE(contains(words_here({"changes", "show"}).out, "config.json:2)")) << "the operator's rule";
+  const Ran asked = write_by("commit", "rm b c");
+  EXPECT_TRUE(contains(asked.err, "an operator has to say: a rule of the operator's asks about it"))
+      << asked.err;
+  EXPECT_TRUE(is_there("b"));
+  file(".cloche/config.json", R"({"changes": [{"action": "allow"}]})");
+  EXPECT_TRUE(refused(write_by("commit", "true"), {125}, {"config.json:1: changes: a project can only"}));
+}
+
+TEST_P(Changes, WhatIsTooMuchToBeJudgedIsStaged) {
+  const Ran many =
+      words_here({"run", "--writes", "commit", "--changes", "5", "--", "bash", "-c", "touch {1..9}"});
+  EXPECT_TRUE(exited(many, 0)) << many.err;
+  EXPECT_TRUE(contains(many.err, "too-many-entries")) << many.err;
+  EXPECT_FALSE(is_there("1"));
+  const Ran slow = words_here(
+      {"run", "--writes", "commit", "--judge-time", "1ms", "--", "bash", "-c", "mkdir d; touch d/{1..3000}"});
+  EXPECT_TRUE(exited(slow, 0)) << slow.err;
+  EXPECT_TRUE(contains(slow.err, "too-slow") || contains(slow.err, "not enough time")) << slow.err;
+  EXPECT_FALSE(is_there("d"));
+}
+
 TEST_P(Changes, ARunIsTakenBackNewestFirst) {
   file("f", "0\n");
   for (const char* number : {"1", "2", "3"})
@@ -161,6 +253,17 @@ TEST_P(Changes, ARunIsTakenBackNewestFirst) {
   EXPECT_EQ(text_of("f"), "0\n");
   EXPECT_FALSE(is_there("d"));
   EXPECT_TRUE(exited(words_here({"undo", run_id}), 1));
+}
+
+// The name of a run is any name of a directory, and not its alone.
+TEST_P(Changes, RunsOfOneNameHaveSetsOfTheirOwn) {
+  for (const char* parent : {"one", "two", "two"}) {
+    const fs::path run = scene().write(fs::path(parent) / ".keep", "").parent_path() / "a run";
+    fs::remove_all(run);
+    const Ran ran = words_here({"run", "--run", run, "--writes", "commit", "--", "sh", "-c", "echo x > f"});
+    EXPECT_TRUE(exited(ran, 0));
+    EXPECT_EQ(read_file(run / "artifacts/f"), "x\n");
+  }
 }
 
 TEST_P(Changes, ASetOfAWorkspaceThatWasReplacedIsRefused) {

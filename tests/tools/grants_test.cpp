@@ -51,7 +51,7 @@ TEST_P(Grants, AnExecutorsFolderIsTheOneThatWasLoaded) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.meanwhile);
     const auto answers =
-        session({{"mine"}, {"run_script", script(row.meanwhile)}, {"mine"}}, project_tools());
+        session({{"mine"}, {"run_script", script(row.meanwhile)}, {"mine"}}, project_tools({"--live"}));
     EXPECT_EQ(answers[0].result(), "{\"files\": [\"manifest.json\", \"tool.py\"]}\n");
     EXPECT_EQ(answers[1].exit_code(), 0) << answers[1].result();
     if (row.runs) {
@@ -67,7 +67,10 @@ TEST_P(Grants, AnExecutorsFolderIsTheOneThatWasLoaded) {
 }
 
 TEST_P(Grants, NoLinkOfACallsIsFollowed) {
-  ASSERT_EQ(call({"run_script", script("ln -s " + key() + " data && mkdir plain")}).exit_code(), 0);
+  const std::string links = "ln -s " + key() + " data && mkdir plain";
+  ASSERT_EQ(call({"run_script", script(links)}).exit_code(), 0);
+  EXPECT_FALSE(fs::exists(fs::symlink_status(workspace() / "data")));  // it leads out, and is withheld
+  ASSERT_EQ(call({"run_script", script("rmdir plain; " + links)}, {"--live"}).exit_code(), 0);
   EXPECT_TRUE(says(call({"run_script", script("cat data/*")}, {"--ro", workspace() / "data"}),
                    "where calls can write"));
   EXPECT_TRUE(says(call({"run_script", script("cat data/*")}, {"--rw", "data", "--allow-protected", key()}),
@@ -90,7 +93,9 @@ TEST_P(Grants, NorInWhatASkillWritesTo) {
   EXPECT_EQ(call({"reader"}, flags).result(), "{\"n\": 0}\n");
   const std::string turned =
       "rmdir " + out + "/data && ln -s " + (scene_root() / "elsewhere").string() + " " + out + "/data";
-  ASSERT_EQ(call({"run_script", script(turned)}, flags).exit_code(), 0);
+  Words live = flags;
+  live.push_back("--live");
+  ASSERT_EQ(call({"run_script", script(turned)}, live).exit_code(), 0);
   EXPECT_TRUE(says(call({"reader"}, flags), "where calls can write"));
 }
 
@@ -184,10 +189,10 @@ TEST_P(Grants, ARepositoryInATasksHomeIsNoneOfTheWorkspace) {
       "echo " +
       (run_place() / "artifacts/.git").string() + " > ~/repo/worktrees/w/gitdir";
   ASSERT_EQ(call({"run_script", script(pose)}, in_task()).exit_code(), 0);
-  // One that a call makes is in quarantine before anybody has its result: this is an operator's.
+  // One that a call makes is withheld: this is an operator's.
   const std::string link = "gitdir: " + at + "/worktrees/w";
   const Answer made = call({"run_script", script("echo '" + link + "' > .git")}, in_task());
-  EXPECT_TRUE(contains(made.result(), "quarantined: .git")) << made.result();
+  EXPECT_TRUE(contains(made.result(), "not in the project: .git")) << made.result();
   std::ofstream(run_place() / "artifacts/.git") << link << "\n";
   fs::permissions(run_place() / "artifacts/.git", fs::perms(0644));
   const Answer answer = call({"run_script", script("echo works")}, {"--run", run_place(), "--task", "B"});

@@ -8,40 +8,56 @@ namespace {
 class ProtectedCalls : public Tools {
  protected:
   fs::path run_place() const { return scene_root() / "run"; }
+  static std::vector<std::string> withheld(const Json& json) {
+    std::vector<std::string> paths;
+    for (const auto& change : json["changes"]["paths"].array)
+      if (change["verdict"].string == "withheld") paths.push_back(change["path"].string);
+    return paths;
+  }
 };
+using Paths = std::vector<std::string>;
 
-TEST_P(ProtectedCalls, TheAnswerSaysWhatWasTakenAway) {
+TEST_P(ProtectedCalls, TheAnswerSaysWhatWasWithheld) {
   const Answer answer = call({"run_script", script("echo evil > .envrc; echo done")});
   EXPECT_TRUE(contains(answer.result(), "stdout: done\n")) << answer.result();
-  EXPECT_TRUE(contains(answer.result(), "\n[quarantined: .envrc (direnv runs it")) << answer.result();
-  ASSERT_EQ(answer.json["quarantined"].array.size(), 1U);
-  EXPECT_EQ(answer.json["quarantined"].array[0]["path"].string, ".envrc");
+  EXPECT_TRUE(contains(answer.result(), "not in the project: .envrc: direnv runs it")) << answer.result();
+  EXPECT_EQ(withheld(answer.json), Paths{".envrc"});
   EXPECT_FALSE(fs::exists(workspace() / ".envrc"));
 }
 
-TEST_P(ProtectedCalls, TheRunKeepsAndRecordsIt) {
+TEST_P(ProtectedCalls, TheRecordHasIt) {
   const Answer answer =
       call({"run_script", script("mkdir -p a; echo evil > a/.mcp.json")}, {"--run", run_place()});
+  EXPECT_EQ(withheld(answer.json), Paths{"a/.mcp.json"});
+  const auto lines = json_lines(run_place() / "artifacts/tool_calls/main.jsonl");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["changes"]["withheld"].array.at(0)["path"].string, "a/.mcp.json");
+  EXPECT_TRUE(verified(run_place()));
+}
+
+TEST_P(ProtectedCalls, LiveTheRunKeepsAndRecordsIt) {
+  const Answer answer =
+      call({"run_script", script("echo evil > .mcp.json")}, {"--run", run_place(), "--live"});
   ASSERT_EQ(answer.json["quarantined"].array.size(), 1U);
   const fs::path kept = run_place() / "quarantine" / answer.text("call_id") / "1/.mcp.json";
   EXPECT_EQ(answer.json["quarantined"].array[0]["kept_at"].string, kept.string());
   EXPECT_EQ(read_file(kept), "evil\n");
   const auto lines = json_lines(run_place() / "artifacts/tool_calls/main.jsonl");
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0]["quarantined"].array.at(0)["path"].string, "a/.mcp.json");
+  EXPECT_EQ(lines[0]["quarantined"].array.at(0)["path"].string, ".mcp.json");
   EXPECT_TRUE(verified(run_place()));
   const Answer again = call({"run_script", script("cat " + kept.string())}, {"--run", run_place()});
   EXPECT_NE(again.exit_code(), 0);
 }
 
-TEST_P(ProtectedCalls, EveryCallOfASessionIsLookedAtOnItsOwn) {
+TEST_P(ProtectedCalls, EveryCallOfASessionIsJudgedOnItsOwn) {
   const auto answers = session({{"run_script", script("echo 1 > .envrc")},
                                 {"run_script", script("echo 2 > fine")},
                                 {"run_script", script("echo 3 > .envrc")}});
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0].json["quarantined"].array.size(), 1U);
-  EXPECT_EQ(answers[1].json["quarantined"].array.size(), 0U);
-  EXPECT_EQ(answers[2].json["quarantined"].array.size(), 1U);
+  EXPECT_EQ(withheld(answers[0].json), Paths{".envrc"});
+  EXPECT_EQ(withheld(answers[1].json), Paths{});
+  EXPECT_EQ(withheld(answers[2].json), Paths{".envrc"});
 }
 
 TEST_P(ProtectedCalls, AnExecutorsAnswerSaysItToo) {
@@ -52,7 +68,7 @@ TEST_P(ProtectedCalls, AnExecutorsAnswerSaysItToo) {
   Words flags = with_executors();
   flags.insert(flags.end(), {"--autonomy", "full"});
   const Answer answer = call({"leaver", "{}"}, flags);
-  EXPECT_TRUE(contains(answer.result(), "[quarantined: data/.envrc")) << answer.result();
+  EXPECT_TRUE(contains(answer.result(), "not in the project: data/.envrc")) << answer.result();
   EXPECT_FALSE(fs::exists(workspace() / "data/.envrc"));
 }
 
@@ -63,14 +79,16 @@ TEST_P(ProtectedCalls, NoFileToolWritesWhatGitExecutes) {
       exited(outside("git init -q .; git config core.hooksPath hk; git config include.path ../shared; "
                      "mkdir hk; echo exit > hk/pre-commit; git init -q --bare bare"),
              0));
-  for (const char* path : {"hk/pre-commit", "hk/new", "shared", "bare/config", "bare/hooks/post-receive"}) {
-    const Answer wrote =
-        call({"write_artifact", R"({"path": ")" + std::string(path) + R"(", "content": "x"})"});
-    EXPECT_EQ(wrote.exit_code(), 126) << path;
-    EXPECT_TRUE(contains(wrote.result(), "is protected")) << wrote.result();
+  for (const Words& mode : {Words{}, Words{"--live"}}) {
+    for (const char* path : {"hk/pre-commit", "hk/new", "shared", "bare/config", "bare/hooks/post-receive"}) {
+      const Answer wrote =
+          call({"write_artifact", R"({"path": ")" + std::string(path) + R"(", "content": "x"})"}, mode);
+      EXPECT_EQ(wrote.exit_code(), 1) << path;
+      EXPECT_TRUE(contains(wrote.result(), "not in the project: " + std::string(path))) << wrote.result();
+    }
   }
   const Answer edited = call({"edit_artifact", R"({"path": "hk/pre-commit", "old": "exit", "new": "evil"})"});
-  EXPECT_EQ(edited.exit_code(), 126);
+  EXPECT_EQ(edited.exit_code(), 1);
   EXPECT_EQ(read_file(workspace() / "hk/pre-commit"), "exit\n");
   EXPECT_EQ(call({"write_artifact", R"({"path": "hk2/pre-commit", "content": "x"})"}).exit_code(), 0);
   EXPECT_EQ(call({"write_artifact", R"({"path": "hk/new", "content": "x"})"}, {"--allow-protected", "hk"})
@@ -83,7 +101,7 @@ TEST_P(ProtectedCalls, OnlyTheOperatorLetsItGo) {
       refused_by(call({"run_script", R"({"code": "true", "interpreter": "bash", "allow_protected": ["."]})"}),
                  "schema"));
   const Answer answer = call({"run_script", script("echo new > .envrc")}, {"--allow-protected", ".envrc"});
-  EXPECT_TRUE(answer.json["quarantined"].array.empty());
+  EXPECT_EQ(withheld(answer.json), Paths{});
   EXPECT_EQ(read_file(workspace() / ".envrc"), "new\n");
 }
 

@@ -59,6 +59,15 @@ std::string Sha256::finish() {
   return hexadecimal(digest);
 }
 
+std::string sha1_bytes(std::string_view bytes) {
+  SHA_CTX state;
+  std::array<unsigned char, SHA_DIGEST_LENGTH> digest;
+  SHA1_Init(&state);
+  SHA1_Update(&state, bytes.data(), bytes.size());
+  SHA1_Final(digest.data(), &state);
+  return std::string(view_of(digest));
+}
+
 std::string hmac_sha256(std::string_view key, std::string_view message) {
   Block block{};
   if (key.size() > block.size()) {

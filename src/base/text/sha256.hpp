@@ -24,6 +24,9 @@ class Sha256 {
 
 inline std::string sha256(std::string_view bytes) { return Sha256().add(bytes).finish(); }
 
+// The bytes themselves, of SHA-1: for git's files, which end with it.
+std::string sha1_bytes(std::string_view bytes);
+
 // Lower-case hexadecimal: for what Cloche hands out or puts down and has to know again.
 std::string hmac_sha256(std::string_view key, std::string_view message);
 

@@ -1,25 +1,10 @@
 #include "base/text/visible_text.hpp"
 
-#include <algorithm>
-
 #include "base/json/json_writer.hpp"
 #include "base/text/utf8.hpp"
 
 namespace cloche {
 namespace {
-
-struct CodeRange {
-  unsigned first;
-  unsigned last;
-};
-
-template <size_t n>
-bool is_among(const CodeRange (&ranges)[n], unsigned code) {
-  return std::any_of(std::begin(ranges), std::end(ranges),
-                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
-}
-
-bool is_joiner(unsigned code) { return code == 0x200c || code == 0x200d; }
 
 bool begins_with_ascii(std::string_view text) {
   return !text.empty() && static_cast<unsigned char>(text[0]) < 0x80;
@@ -55,8 +40,16 @@ bool is_invisible(unsigned code) {
   return is_among(ranges, code);
 }
 
-std::string shown(std::string_view text, size_t most) {
+bool is_joiner(unsigned code) { return code == 0x200c || code == 0x200d; }
+
+std::string written_out(unsigned code, char kind) {
   constexpr char digits[] = "0123456789abcdef";
+  std::string number;
+  for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4) number.insert(0, 1, digits[rest & 0xf]);
+  return std::string("\\") + kind + "{" + number + "}";
+}
+
+std::string shown(std::string_view text, size_t most) {
   const bool readable = is_utf8(text);
   std::string out;
   bool after_ascii = false;
@@ -67,10 +60,7 @@ std::string shown(std::string_view text, size_t most) {
     const bool hidden = is_control(code) || turns_text_around(code) || is_invisible(code) || joins_nothing;
     after_ascii = code < 0x80;
     if (hidden || (!readable && code >= 0x80)) {
-      std::string number;
-      for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4)
-        number.insert(0, 1, digits[rest & 0xf]);
-      out += "\\u{" + number + "}";
+      out += written_out(code);
     } else {
       out += text.substr(0, length);
     }

@@ -41,6 +41,7 @@ bool is_about_a_mount(Step step) {
 FailedStep failed_step(Step step) {
   switch (step) {
     case Step::clone_source: return FailedStep::clone_source;
+    case Step::mount_overlay: return FailedStep::mount_layer;
     case Step::check_source:
     case Step::map_owner:
     case Step::make_target:

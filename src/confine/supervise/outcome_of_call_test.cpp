@@ -81,9 +81,10 @@ TEST(StepError, NamesTheStepsThatTheGatewayAnswers) {
     const auto step = static_cast<Step>(number);
     const bool places = step == Step::check_source || step == Step::map_owner || step == Step::make_target ||
                         step == Step::mount_tree || step == Step::place_mount;
-    const FailedStep named = step == Step::clone_source ? FailedStep::clone_source
-                             : places                   ? FailedStep::place_mount
-                                                        : FailedStep::other;
+    const FailedStep named = step == Step::clone_source    ? FailedStep::clone_source
+                             : step == Step::mount_overlay ? FailedStep::mount_layer
+                             : places                      ? FailedStep::place_mount
+                                                           : FailedStep::other;
     EXPECT_EQ(step_error({.step = step, .number = EINVAL}, jail_plan(), "/").step, named) << number;
   }
 }

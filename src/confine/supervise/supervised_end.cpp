@@ -118,6 +118,8 @@ Result<Outcome> SupervisedCall::conclude() {
   outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
+  const bool failed = outcome.end == End::exited && outcome.exit_code != 0;
+  if (overlays_ && failed) outcome.guess = layer_guess((plan_.terminal ? output_ : errors_).last_taken());
   outcome.output = output_.take_kept();
   outcome.errors = errors_.take_kept();
   outcome.output_bytes = output_.bytes();

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -63,11 +64,20 @@ class Walk {
     }
   }
 
+  // A file of a layer has the number of the overlay to those who have it open.
+  static bool is_in_overlay(int at, const char* name) {
+    const auto held = sys::open_at(at, name, O_PATH);
+    struct statfs holds {};
+    return held.ok() && ::fstatfs(held.value().get(), &holds) == 0 && holds.f_type == OVERLAYFS_SUPER_MAGIC;
+  }
+
   // Whether it is a directory of this file system.
   bool count(int at, const char* name, int flags) {
     struct statx seen {};
     if (::statx(at, name, flags, STATX_BASIC_STATS | STATX_BTIME, &seen) != 0) return false;
-    if (::makedev(seen.stx_dev_major, seen.stx_dev_minor) != device_) return false;
+    if (::makedev(seen.stx_dev_major, seen.stx_dev_minor) != device_ &&
+        (flags == AT_SYMLINK_NOFOLLOW || !is_in_overlay(at, name)))
+      return false;
     // The change time cannot be set by the owner, unlike the modification time.
     if (seen.stx_ctime.tv_sec >= since_ && counted_.insert(seen.stx_ino).second) {
       const uint64_t bytes = seen.stx_blocks * 512;
@@ -79,8 +89,15 @@ class Walk {
   }
 
   // A mapping keeps a deleted file alive without a descriptor, all of it, however little is mapped any more.
-  void note_mapped(uint64_t device, uint64_t inode) {
-    if (device == device_) mapped_.insert(inode);
+  // One of a layer has the number of the overlay, which cannot be asked for here: of what has no disk those
+  // count that no memory of the sandbox's own holds.
+  void note_mapped(const Mapping& mapping) {
+    constexpr std::string_view in_memory[] = {"/dev/", "/memfd:", "/SYSV", "/tmp/", "/[aio]"};
+    const bool is_of_memory = std::any_of(
+        std::begin(in_memory), std::end(in_memory),
+        [&](std::string_view start) { return std::string_view(mapping.name).starts_with(start); });
+    if (mapping.device == device_ || (major(mapping.device) == 0 && !is_of_memory))
+      mapped_.insert(mapping.inode);
   }
 
   void cut_short() { complete_ = false; }
@@ -149,7 +166,7 @@ void add_deleted(const ProcessTable& table, Walk& walk) {
     const bool mapped = for_each_mapping(table, at, [&](const Mapping& mapping) {
       const bool deleted = mapping.name.ends_with(" (deleted)");
       if (deleted && !count_if_deleted(walk, table.directory, mapped_file(process, mapping)))
-        walk.note_mapped(mapping.device, mapping.inode);
+        walk.note_mapped(mapping);
       return !walk.is_late();
     });
     const bool looked = for_each_descriptor(table, process, [&](int fds, const std::string& name) {

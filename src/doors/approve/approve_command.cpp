@@ -21,13 +21,7 @@ namespace {
 
 using Action = ApproveArguments::Action;
 
-struct ActionName {
-  std::string_view name;
-  Action action;
-  std::string_view value;  // "ID": it takes one
-  std::string_view help;
-};
-constexpr ActionName actions[] = {
+constexpr ActionName<Action> actions[] = {
     {"list", Action::list, "", "List what waits, and what was answered and not yet used (default)."},
     {"show", Action::show, "ID", "Show everything that a yes would cover."},
     {"yes", Action::yes, "ID", "Let the call pass, once, within an hour."},
@@ -50,10 +44,7 @@ const OptionTables<ApproveOptions>& tables() {
 }
 
 std::string approve_help() {
-  std::vector<HelpRow> rows;
-  for (const auto& row : actions)
-    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " " + std::string(row.value)),
-                    std::string(row.help)});
+  std::vector<HelpRow> rows = rows_of<Action>(actions);
   for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
   return text_of(HelpPage{
       .usage = "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]",
@@ -251,7 +242,7 @@ Result<ApproveArguments> parse_approve(std::span<char* const> words) {
   if (said.watch) return ApproveArguments{.action = Action::watch};
   const std::string_view word = others.empty() ? "list" : others[0];
   const auto* action = std::find_if(std::begin(actions), std::end(actions),
-                                    [&](const ActionName& one) { return one.name == word; });
+                                    [&](const ActionName<Action>& one) { return one.name == word; });
   const size_t wanted = action == std::end(actions) ? 0 : (action->value.empty() ? 1 : 2);
   if (others.size() > wanted) return bad_usage("unexpected argument '" + std::string(others[wanted]) + "'");
   if (wanted == 2 && others.size() < 2) return bad_usage(std::string(word) + " needs an id");

@@ -1,7 +1,7 @@
 // stat_text() of change_text.hpp: a line for each file, as `git diff --stat` writes it.
 #include <algorithm>
 
-#include "doors/changes/amounts.hpp"
+#include "base/text/amounts.hpp"
 #include "doors/changes/change_text.hpp"
 #include "doors/changes/visible_bytes.hpp"
 
@@ -20,24 +20,13 @@ struct StatLine {
 };
 
 std::string note_of(const ShownChange& file, ShownGroup group) {
-  std::string note;
-  switch (group) {
-    case ShownGroup::withheld:
-      note = file.verdict.fate == Fate::asked ? "waits for an answer" : "withheld";
-      break;
-    case ShownGroup::executable: note = "executable"; break;
-    case ShownGroup::link: note = "link"; break;
-    case ShownGroup::permissions: note = "permissions"; break;
-    case ShownGroup::look_alike: note = "name like another"; break;
-    case ShownGroup::other: break;
-  }
+  std::string note(file.verdict.fate == Fate::asked ? "waits for an answer" : name_of(group));
   if (file.ignored) note += note.empty() ? "ignored" : ", ignored";
   return note.empty() ? "" : " (" + note + ")";
 }
 
 StatLine line_of(const ShownChange& file, ShownGroup group, size_t most_name, uint64_t& work) {
-  StatLine line{.name = short_name(file.path.empty() ? "." : file.path, most_name),
-                .note = note_of(file, group)};
+  StatLine line{.name = short_name(file.path, most_name), .note = note_of(file, group)};
   const ContentsDiff diff = contents_diff(file, work);
   switch (diff.kind) {
     case ContentsDiff::Kind::none: line.amount = "0"; break;
@@ -78,8 +67,8 @@ std::string rows_text(const std::vector<StatLine>& lines, const DiffOptions& opt
     const std::string plus(signs(line.added, most, graph), '+');
     const std::string minus(signs(line.removed, most, graph), '-');
     if (!plus.empty() || !minus.empty()) text += " ";
-    if (!plus.empty()) text += painted(options.style, "\x1b[32m", plus);
-    if (!minus.empty()) text += painted(options.style, "\x1b[31m", minus);
+    if (!plus.empty()) text += painted(options.colour, "\x1b[32m", plus);
+    if (!minus.empty()) text += painted(options.colour, "\x1b[31m", minus);
     text += line.note + "\n";
   }
   return text;
@@ -105,18 +94,15 @@ std::string stat_text(const std::vector<ShownChange>& files, const DiffOptions& 
   const auto order = display_order(files);
   if (order.empty()) return "";
   uint64_t work = options.work;
-  uint64_t left_out = 0;
   size_t others = 0;
   std::vector<StatLine> lines;
   for (const ShownPlace& place : order) {
-    if (place.group == ShownGroup::other && others++ >= options.most_stat_lines) {
-      ++left_out;
-      continue;
-    }
-    lines.push_back(line_of(files[place.index], place.group, width / 2, work));
+    if (place.group != ShownGroup::other || others++ < options.most_stat_lines)
+      lines.push_back(line_of(files[place.index], place.group, width / 2, work));
   }
   std::string text = rows_text(lines, options, width);
-  if (left_out > 0) text += " … and " + count_text(left_out, "more file") + "\n";
+  if (lines.size() < order.size())
+    text += " … and " + count_text(order.size() - lines.size(), "more file") + "\n";
   return text + totals_text(lines, order.size());
 }
 

@@ -1,6 +1,6 @@
 #include "doors/changes/change_text.hpp"
 
-#include "doors/changes/amounts.hpp"
+#include "base/text/amounts.hpp"
 #include "doors/changes/visible_bytes.hpp"
 
 namespace cloche {
@@ -26,15 +26,10 @@ Part part_of(const ShownChange& file, const ShownPlace& place, size_t others, co
 
 // "ignored: node_modules/.bin/tsc (link to ../typescript/bin/tsc)"
 std::string ignored_line(const ShownChange& file, ShownGroup group) {
-  std::string line =
-      "ignored: " + short_name(file.path, most_name) + " (" + std::string(name_of(file.change.kind)) + ", ";
-  switch (group) {
-    case ShownGroup::executable: line += "executable"; break;
-    case ShownGroup::link: line += "link to " + short_name(file.change.after->link, most_link); break;
-    case ShownGroup::permissions: line += "permissions"; break;
-    default: line += "name like another"; break;
-  }
-  return line + ")\n";
+  const bool is_link = group == ShownGroup::link;
+  return "ignored: " + short_name(file.path, most_name) + " (" + std::string(name_of(file.change.kind)) +
+         ", " + std::string(name_of(group)) +
+         (is_link ? " to " + short_name(file.change.after->link, most_link) : "") + ")\n";
 }
 
 class DiffWriter {
@@ -63,10 +58,10 @@ class DiffWriter {
     if (comes_first(place)) {
       const PatchDepth depth =
           out_.size() < options_.most_first_bytes ? PatchDepth::whole : PatchDepth::header;
-      out_ += file_patch(file, depth, options_.style, work_);
+      out_ += file_patch(file, depth, options_.colour, work_);
       others_begin_ = out_.size();
     } else if (out_.size() - others_begin_ < options_.most_bytes) {
-      out_ += file_patch(file, PatchDepth::whole, options_.style, work_);
+      out_ += file_patch(file, PatchDepth::whole, options_.colour, work_);
       ++others_;
     } else {
       ++left_out_;

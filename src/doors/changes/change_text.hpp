@@ -12,7 +12,7 @@
 namespace cloche {
 
 struct DiffOptions {
-  PatchStyle style = {};
+  Colour colour = Colour::none;
   bool stat = false;                   // stat_text() instead of the patches
   size_t width = 80;                   // of stat
   size_t most_files = 200;             // of those that may be summarised: shown whole

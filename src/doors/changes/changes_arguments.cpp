@@ -1,7 +1,5 @@
 #include "doors/changes/changes_arguments.hpp"
 
-#include <algorithm>
-
 #include "doors/cli/options.hpp"
 
 namespace cloche {
@@ -9,13 +7,7 @@ namespace {
 
 using Action = ChangesArguments::Action;
 
-struct ActionName {
-  std::string_view name;
-  Action action;
-  std::string_view value;
-  std::string_view help;
-};
-constexpr ActionName actions[] = {
+constexpr ActionName<Action> actions[] = {
     {"list", Action::list, "",
      "The change sets of this workspace, those that wait for your answer first; also without an action."},
     {"show", Action::show, "[ID]", "Its paths, and why each that waits is not in the project."},
@@ -55,67 +47,61 @@ constexpr std::string_view sets_text =
 constexpr std::string_view codes_text =
     "Exit code 0; 1 for a conflict, or when there was nothing to do; 125 when it failed; 2 bad usage.";
 
-std::string_view see_help(ChangesCommand command) {
-  switch (command) {
-    case ChangesCommand::changes: return "see cloche changes --help";
-    case ChangesCommand::diff: return "see cloche diff --help";
-    case ChangesCommand::undo: return "see cloche undo --help";
-  }
-  return "";
-}
-
-OptionTables<ChangesArguments> tables_of(ChangesCommand command, Action action) {
-  switch (command) {
-    case ChangesCommand::diff: return {{options}, diff_command_bit};
-    case ChangesCommand::undo: return {{options}, undo_command_bit};
-    default: return {{options}, bit(action)};
-  }
-}
-
-std::string diff_help() {
-  const std::string notes = std::string(sets_text) + "\n" + std::string(codes_text);
-  return text_of(HelpPage{.usage = "cloche diff [CALL | RUN | last] [PATH...] [--stat] [--json] [--no-pager]",
-                          .about = "What a call changed in the project, as git shows it.",
-                          .rows = rows_of(tables_of(ChangesCommand::diff, Action::diff)),
-                          .notes = notes,
-                          .examples = {"cloche diff", "cloche diff last src --stat"}});
-}
-
-std::string undo_help() {
-  const std::string notes =
-      std::string(sets_text) +
-      " A run is taken back newest call first, up to the first conflict.\n"
-      "What an agent's own Edit tool wrote past a hook is in no change set, and is not taken back.\n" +
-      std::string(codes_text);
-  return text_of(HelpPage{.usage = "cloche undo [CALL | RUN | last] [PATH...] [--dry-run] [--json]",
-                          .about = "Takes back what a call changed in the project: all of it or nothing.",
-                          .rows = rows_of(tables_of(ChangesCommand::undo, Action::undo)),
-                          .notes = notes,
-                          .examples = {"cloche undo", "cloche undo last old.py", "cloche undo run1"}});
+// What the commands differ in, in the order of ChangesCommand.
+struct CommandText {
+  std::string_view see;
+  Action action;
+  unsigned options;  // of the help
+  std::string_view usage;
+  std::string_view about;
+  std::string_view notes;
+  std::vector<std::string_view> examples;
+};
+const CommandText& text_of(ChangesCommand command) {
+  static const CommandText texts[] = {
+      {"see cloche changes --help",
+       Action::list,
+       of_one | bit(Action::list),
+       "cloche changes [list] [--all] [--json]\ncloche changes show|diff|apply|drop [ID] [--only PATH]...",
+       "What calls wrote: each call that changed something has a change set.",
+       "Without an ID: the one set of this workspace that waits for an answer. An ID may also be RUN/c-0007.",
+       {"cloche changes", "cloche changes diff", "cloche changes apply --only .envrc"}},
+      {"see cloche diff --help",
+       Action::diff,
+       diff_command_bit,
+       "cloche diff [CALL | RUN | last] [PATH...] [--stat] [--json] [--no-pager]",
+       "What a call changed in the project, as git shows it.",
+       sets_text,
+       {"cloche diff", "cloche diff last src --stat"}},
+      {"see cloche undo --help",
+       Action::undo,
+       undo_command_bit,
+       "cloche undo [CALL | RUN | last] [PATH...] [--dry-run] [--json]",
+       "Takes back what a call changed in the project: all of it or nothing. A run is taken back newest call "
+       "first, up to the first conflict. What an agent's own Edit tool wrote past a hook is in no change "
+       "set, and is not taken back.",
+       sets_text,
+       {"cloche undo", "cloche undo last old.py", "cloche undo run1"}}};
+  return texts[static_cast<size_t>(command)];
 }
 
 }  // namespace
 
 Result<ChangesArguments> parse_changes_words(std::span<char* const> words, ChangesCommand command) {
-  const std::string see(see_help(command));
-  ChangesArguments arguments{.command = command};
-  if (command == ChangesCommand::diff) arguments.action = Action::diff;
-  if (command == ChangesCommand::undo) arguments.action = Action::undo;
-  if (command == ChangesCommand::changes && !words.empty() && *words.front() != '-') {
-    const std::string_view first = words.front();
-    const auto* const named = std::find_if(std::begin(actions), std::end(actions),
-                                           [&](const ActionName& row) { return row.name == first; });
-    if (named == std::end(actions)) return usage_error("unknown action '" + std::string(first) + "'", see);
-    arguments.action = named->action;
+  const CommandText& text = text_of(command);
+  const std::string see(text.see);
+  ChangesArguments arguments{.command = command, .action = text.action};
+  const bool takes_paths = command != ChangesCommand::changes;
+  if (!takes_paths && !words.empty() && *words.front() != '-') {
+    arguments.action = TRY(read_action<Action>(actions, words.front(), see));
     words = words.subspan(1);
   }
-  const auto others =
-      TRY(read_options(arguments, words, tables_of(command, arguments.action), OptionsEnd::dashes, see));
+  const OptionTables<ChangesArguments> tables{{options}, takes_paths ? text.options : bit(arguments.action)};
+  const auto others = TRY(read_options(arguments, words, tables, OptionsEnd::dashes, see));
   if (arguments.help) return ChangesArguments{.command = command, .help = true};
   for (const char* const word : others) {
     if (*word == '\0') return usage_error("a word is empty", see);
   }
-  const bool takes_paths = command != ChangesCommand::changes;
   const size_t most = takes_paths ? others.size() : arguments.action == Action::list ? 0 : 1;
   if (others.size() > most)
     return usage_error("unexpected argument '" + std::string(others[most]) + "'", see);
@@ -125,25 +111,13 @@ Result<ChangesArguments> parse_changes_words(std::span<char* const> words, Chang
 }
 
 std::string changes_help(ChangesCommand command) {
-  if (command == ChangesCommand::diff) return diff_help();
-  if (command == ChangesCommand::undo) return undo_help();
-  const std::string notes =
-      "Without an ID: the one set of this workspace that waits for an answer. An ID may also be "
-      "RUN/c-0007.\n" +
-      std::string(codes_text);
+  const CommandText& text = text_of(command);
   std::vector<HelpRow> rows;
-  for (const auto& row : actions)
-    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " ") + std::string(row.value),
-                    std::string(row.help)});
-  for (auto& row : rows_of(OptionTables<ChangesArguments>{{options}, of_one | bit(Action::list)}))
+  if (command == ChangesCommand::changes) rows = rows_of<Action>(actions);
+  for (auto& row : rows_of(OptionTables<ChangesArguments>{{options}, text.options}))
     rows.push_back(std::move(row));
-  return text_of(
-      HelpPage{.usage = "cloche changes [list] [--all] [--json]\n"
-                        "cloche changes show|diff|apply|drop [ID] [--only PATH]...",
-               .about = "What calls wrote: each call that changed something has a change set.",
-               .rows = std::move(rows),
-               .notes = notes,
-               .examples = {"cloche changes", "cloche changes diff", "cloche changes apply --only .envrc"}});
+  const std::string notes = std::string(text.notes) + "\n" + std::string(codes_text);
+  return text_of(HelpPage{text.usage, text.about, std::move(rows), notes, text.examples});
 }
 
 }  // namespace cloche

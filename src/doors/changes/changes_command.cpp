@@ -1,15 +1,18 @@
 // `cloche changes`, `cloche diff` and `cloche undo`: what calls did to a project's files, and what becomes of
 // it.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
 #include "base/sys/sys.hpp"
+#include "base/text/amounts.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/changes/amounts.hpp"
 #include "doors/changes/change_text.hpp"
 #include "doors/changes/changes_arguments.hpp"
-#include "doors/changes/diff_output.hpp"
 #include "doors/changes/ignored_files.hpp"
+#include "doors/changes/pager.hpp"
 #include "doors/changes/stored_sets_text.hpp"
 #include "doors/changes/visible_bytes.hpp"
 #include "doors/cli/print.hpp"
@@ -28,194 +31,18 @@ constexpr size_t most_listed = 20;  // of the sets in which nothing waits
 constexpr const char* not_in_a_set =
     "What an agent's own Edit tool wrote past a hook is in no change set, and is still there.\n";
 
+// For stdout as it is.
+DiffOptions options_for_output(const Environment& environment, bool stat) {
+  DiffOptions options{.stat = stat};
+  if (::isatty(1) != 1) return options;
+  struct winsize size {};
+  if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
+  const bool has_colours = environment.get("NO_COLOR").empty() && environment.get("TERM") != "dumb";
+  if (has_colours) options.colour = Colour::terminal;
+  return options;
+}
+
 std::string in_sets(const std::string& objects) { return "{\"sets\":[" + objects + "]}\n"; }
-
-class ChangesDoor {
- public:
-  ChangesDoor(const ChangesArguments& arguments, const Environment& environment, const std::string& state)
-      : arguments_(arguments), environment_(environment), store_(state) {}
-
-  Result<int> run() {
-    for (const Recovered& recovered : store_.sets().recover()) complain(recovered_text(recovered));
-    all_ = store_.sets().list();
-    const std::string current = TRY(sys::hold(".")).path;
-    here_ = TRY(workspace_here(all_, current));
-    switch (arguments_.action) {
-      case Action::list: return list();
-      case Action::show: return show();
-      case Action::diff: return diff();
-      case Action::undo: return undo();
-      case Action::apply:
-      case Action::drop: return answer();
-    }
-    return 125;
-  }
-
- private:
-  Result<std::vector<SetHeader>> wanted() const;
-  Result<std::vector<SetHeader>> the_waiting_one() const;
-  int nothing() const;
-  Result<int> list() const;
-  Result<int> show() const;
-  Result<int> diff() const;
-  Result<int> undo() const;
-  Result<int> answer() const;
-
-  Result<std::vector<ShownChange>> files_of(const StoredSet& set) const;
-  std::vector<StoredSet> later_than(const SetHeader& header) const;
-  Result<void> read_contents(const StoredSet& set, std::vector<ShownChange>& files,
-                             const DiffOptions& options) const;
-
-  const ChangesArguments& arguments_;
-  const Environment& environment_;
-  StoredChanges store_;
-  std::vector<SetHeader> all_ = {};  // newest first
-  WorkspaceHere here_ = {};
-};
-
-// Of `changes` without an id.
-Result<std::vector<SetHeader>> ChangesDoor::the_waiting_one() const {
-  std::vector<SetHeader> waiting;
-  for (const SetHeader& header : all_) {
-    if (!is_same_directory(header.workspace, here_.directory)) continue;
-    const auto set = store_.sets().find(header.id);
-    if (set.ok() && !waiting_changes(set.value()).empty()) waiting.push_back(header);
-  }
-  const bool decides = arguments_.action == Action::apply || arguments_.action == Action::drop;
-  if (waiting.size() > 1 && decides)
-    return usage_error(std::to_string(waiting.size()) + " change sets wait for an answer",
-                       "name one: cloche changes lists them");
-  if (!waiting.empty()) waiting.resize(1);
-  return waiting;
-}
-
-Result<std::vector<SetHeader>> ChangesDoor::wanted() const {
-  if (!arguments_.word.empty()) return choose_sets(all_, arguments_.word, here_);
-  const bool is_of_changes = arguments_.command == ChangesCommand::changes;
-  return is_of_changes ? the_waiting_one() : choose_sets(all_, "last", here_);
-}
-
-// No set is meant.
-int ChangesDoor::nothing() const {
-  const std::string here = shown(here_.directory.path);
-  const bool is_of_changes = arguments_.command == ChangesCommand::changes;
-  complain(is_of_changes ? "no change set of " + here + " waits for an answer; cloche changes lists them"
-                         : "no call has changed anything in " + here +
-                               " that is kept; cloche changes lists what waits for an answer, with --all in "
-                               "every workspace");
-  return 1;
-}
-
-Result<int> ChangesDoor::list() const {
-  std::vector<ListedSet> rows;
-  for (const SetHeader& header : all_) {
-    if (!arguments_.all && !is_same_directory(header.workspace, here_.directory)) continue;
-    const auto set = store_.sets().find(header.id);
-    if (!set.ok()) {
-      complain(describe(set.error()));
-      continue;
-    }
-    rows.push_back(listed(set.value(), is_undo(all_, header)));
-  }
-  rows = in_list_order(std::move(rows), most_listed);
-  return print_all(arguments_.json ? sets_json(rows)
-                                   : sets_table(rows, arguments_.all ? Workspaces::every : Workspaces::one),
-                   0);
-}
-
-// The changes that the operator's paths mean.
-Result<std::vector<ShownChange>> ChangesDoor::files_of(const StoredSet& set) const {
-  std::vector<ShownChange> files = shown_files(set.changes, verdicts_now(set));
-  const auto paths = TRY(resolve_paths(set.header, arguments_.paths, here_));
-  if (paths.empty()) return files;
-  std::erase_if(files, [&](const ShownChange& file) { return !is_meant(paths, file.change); });
-  return files;
-}
-
-Result<int> ChangesDoor::show() const {
-  const auto sets = TRY(wanted());
-  if (sets.empty()) return nothing();
-  std::string text;
-  for (const SetHeader& header : sets) {
-    const StoredSet set = TRY(store_.sets().find(header.id));
-    const auto files = TRY(files_of(set));
-    text +=
-        arguments_.json ? (text.empty() ? "" : ",") + set_json(set, files, nullptr) : set_text(set, files);
-  }
-  return print_all(arguments_.json ? in_sets(text) : text, 0);
-}
-
-// Of the same workspace, oldest first.
-std::vector<StoredSet> ChangesDoor::later_than(const SetHeader& header) const {
-  std::vector<StoredSet> later;
-  for (auto at = all_.rbegin(); at != all_.rend() && later.size() < most_later; ++at) {
-    if (at->created_ms < header.created_ms || at->id == header.id) continue;
-    if (at->status != SetStatus::committed || !is_same_directory(at->workspace, header.workspace)) continue;
-    auto set = store_.sets().find(at->id);
-    if (set.ok()) later.push_back(std::move(set).value());
-  }
-  return later;
-}
-
-Result<void> ChangesDoor::read_contents(const StoredSet& set, std::vector<ShownChange>& files,
-                                        const DiffOptions& options) const {
-  std::map<std::pair<size_t, std::string_view>, size_t> places;
-  for (size_t i = 0; i < set.changes.changes.size(); ++i)
-    places[{set.changes.changes[i].tree, set.changes.changes[i].path}] = i;
-  SetContents contents = TRY(SetContents::open(set, [&] { return later_than(set.header); }));
-  mark_ignored(set, contents, files);
-  std::vector<std::string> notes;
-  for (const size_t shown_file : files_shown_whole(files, options)) {
-    ShownChange& file = files[shown_file];
-    const size_t place = places.at({file.change.tree, file.change.path});
-    SideContents before = contents.before(place);
-    SideContents after = contents.after(place);
-    for (const SideContents* side : {&before, &after}) {
-      if (!side->why.empty()) notes.push_back(quoted_name(file.path) + " " + side->why);
-    }
-    file.before = std::move(before.bytes);
-    file.after = std::move(after.bytes);
-  }
-  for (size_t i = 0; i < std::min(notes.size(), most_notes); ++i) complain(notes[i]);
-  if (notes.size() > most_notes) complain("and " + count_text(notes.size() - most_notes, "more note"));
-  return {};
-}
-
-Result<int> ChangesDoor::diff() const {
-  auto sets = TRY(wanted());
-  if (sets.empty()) return nothing();
-  const bool is_one = sets.size() == 1;
-  const DiffOptions options = arguments_.json ? DiffOptions{.stat = arguments_.stat}
-                                              : options_for_output(environment_, arguments_.stat);
-  std::reverse(sets.begin(), sets.end());  // as they came
-  std::string text;
-  for (const SetHeader& header : sets) {
-    TRY(check_places(header));
-    const StoredSet set = TRY(store_.sets().find(header.id));
-    auto files = TRY(files_of(set));
-    if (files.empty()) continue;
-    TRY(read_contents(set, files, options));
-    const std::string patch = diff_text(files, options);
-    if (arguments_.json) {
-      text += (text.empty() ? "" : ",") + set_json(set, files, &patch);
-    } else {
-      const bool is_plain = is_one && header.status == SetStatus::committed;
-      text += (is_plain ? "" : set_heading(header)) + patch;
-    }
-  }
-  if (text.empty()) {
-    complain("nothing was changed at these paths");
-    return 1;
-  }
-  if (arguments_.json) return print_all(in_sets(text), 0);
-  if (arguments_.no_pager) return print_all(text, 0);
-  std::vector<std::string> writable;
-  for (const SetHeader& header : sets) {
-    writable.push_back(header.workspace.path);
-    for (const StoredTree& tree : header.trees) writable.push_back(tree.project.path);
-  }
-  return page(text, std::move(writable));
-}
 
 int exit_code_of(OperatorEnd end) {
   switch (end) {
@@ -240,55 +67,231 @@ void expect_undone(const std::vector<OperatorOutcome>& later, OperatorOutcome& o
   if (outcome.conflicts.empty() && outcome.reasons.empty()) outcome.end = OperatorEnd::done;
 }
 
-// Newest first, up to the first one that cannot be taken back.
-Result<int> ChangesDoor::undo() const {
-  auto sets = TRY(wanted());
-  if (sets.empty()) return nothing();
-  if (sets.size() > 1)
-    std::erase_if(sets, [](const auto& set) { return set.status != SetStatus::committed; });
-  const Rehearsal rehearsal = arguments_.dry_run ? Rehearsal::dry_run : Rehearsal::no;
-  const OperatorWord word = arguments_.dry_run ? OperatorWord::undo_rehearsed : OperatorWord::undo;
-  std::vector<OperatorOutcome> outcomes;
-  std::string text;
-  int code = 1;
-  for (const SetHeader& header : sets) {
-    const auto paths = TRY(resolve_paths(header, arguments_.paths, here_));
-    auto outcome = store_.undo(header.id, paths, rehearsal);
-    if (outcome.ok() && arguments_.dry_run) expect_undone(outcomes, outcome.value());
-    if (!outcome.ok()) {
-      if (!arguments_.json) print(text);  // what was done is said before what failed
-      return outcome.error();
-    }
-    code = exit_code_of(outcome.value().end);
-    text += outcome_text(outcome.value(), word);
-    outcomes.push_back(std::move(outcome).value());
-    if (code != 0) break;
-  }
-  if (outcomes.empty()) text = "nothing to do: nothing of " + shown(arguments_.word) + " is in the project\n";
-  if (outcomes.size() < sets.size())
-    text += "earlier change sets that stay as they are: " + count_text(sets.size() - outcomes.size()) + "\n";
-  if (code == 0) text += not_in_a_set;
-  return print_all(arguments_.json ? outcomes_json(outcomes, word) : text, code);
-}
+class ChangesDoor {
+ public:
+  ChangesDoor(const ChangesArguments& arguments, const Environment& environment, const std::string& state)
+      : arguments_(arguments), environment_(environment), store_(state) {}
 
-Result<int> ChangesDoor::answer() const {
-  const auto sets = TRY(wanted());
-  if (sets.empty()) return nothing();
-  if (sets.size() != 1)
-    return usage_error("one change set at a time", "name it by its id: see cloche changes");
-  const SetHeader& header = sets.front();
-  const bool is_apply = arguments_.action == Action::apply;
-  const auto only = TRY(resolve_paths(header, arguments_.paths, here_));
-  const auto ours = TRY(resolve_paths(header, arguments_.ours, here_));
-  const auto theirs = TRY(resolve_paths(header, arguments_.theirs, here_));
-  const OperatorOutcome outcome =
-      TRY(is_apply ? store_.apply(header.id, {only, ours, theirs}) : store_.drop(header.id, only));
-  const OperatorWord word = is_apply ? OperatorWord::apply : OperatorWord::drop;
-  const int code = print_all(arguments_.json ? outcomes_json({outcome}, word) : outcome_text(outcome, word),
-                             exit_code_of(outcome.end));
-  store_.sets().empty_trash();  // after the answer, because it takes time
-  return code;
-}
+  Result<int> run() {
+    for (const Recovered& recovered : store_.sets().recover()) complain(recovered_text(recovered));
+    all_ = store_.sets().list();
+    const std::string current = TRY(sys::hold(".")).path;
+    here_ = TRY(workspace_here(all_, current));
+    switch (arguments_.action) {
+      case Action::list: return list();
+      case Action::show: return show();
+      case Action::diff: return diff();
+      case Action::undo: return undo();
+      case Action::apply:
+      case Action::drop: return answer();
+    }
+    return 125;
+  }
+
+ private:
+  // Of `changes` without an id.
+  Result<std::vector<SetHeader>> the_waiting_one() const {
+    std::vector<SetHeader> waiting;
+    for (const SetHeader& header : all_) {
+      if (!is_same_directory(header.workspace, here_.directory)) continue;
+      const auto set = store_.sets().find(header.id);
+      if (set.ok() && !waiting_changes(set.value()).empty()) waiting.push_back(header);
+    }
+    const bool decides = arguments_.action == Action::apply || arguments_.action == Action::drop;
+    if (waiting.size() > 1 && decides)
+      return usage_error(std::to_string(waiting.size()) + " change sets wait for an answer",
+                         "name one: cloche changes lists them");
+    if (!waiting.empty()) waiting.resize(1);
+    return waiting;
+  }
+
+  Result<std::vector<SetHeader>> wanted() const {
+    if (!arguments_.word.empty()) return choose_sets(all_, arguments_.word, here_);
+    const bool is_of_changes = arguments_.command == ChangesCommand::changes;
+    return is_of_changes ? the_waiting_one() : choose_sets(all_, "last", here_);
+  }
+
+  // No set is meant.
+  int nothing() const {
+    const std::string here = shown(here_.directory.path);
+    const bool is_of_changes = arguments_.command == ChangesCommand::changes;
+    complain(is_of_changes
+                 ? "no change set of " + here + " waits for an answer; cloche changes lists them"
+                 : "no call has changed anything in " + here +
+                       " that is kept; cloche changes lists what waits for an answer, with --all in "
+                       "every workspace");
+    return 1;
+  }
+
+  Result<int> list() const {
+    std::vector<ListedSet> rows;
+    for (const SetHeader& header : all_) {
+      if (!arguments_.all && !is_same_directory(header.workspace, here_.directory)) continue;
+      const auto set = store_.sets().find(header.id);
+      if (!set.ok()) {
+        complain(describe(set.error()));
+        continue;
+      }
+      rows.push_back(listed(set.value(), is_undo(all_, header)));
+    }
+    rows = in_list_order(std::move(rows), most_listed);
+    return print_all(arguments_.json ? sets_json(rows)
+                                     : sets_table(rows, arguments_.all ? Workspaces::every : Workspaces::one),
+                     0);
+  }
+
+  // The changes that the operator's paths mean.
+  Result<std::vector<ShownChange>> files_of(const StoredSet& set) const {
+    std::vector<ShownChange> files = shown_files(set.changes, verdicts_now(set));
+    const auto paths = TRY(resolve_paths(set.header, arguments_.paths, here_));
+    if (paths.empty()) return files;
+    std::erase_if(files, [&](const ShownChange& file) { return !is_meant(paths, file.change); });
+    return files;
+  }
+
+  Result<int> show() const {
+    const auto sets = TRY(wanted());
+    if (sets.empty()) return nothing();
+    std::string text;
+    for (const SetHeader& header : sets) {
+      const StoredSet set = TRY(store_.sets().find(header.id));
+      const auto files = TRY(files_of(set));
+      text +=
+          arguments_.json ? (text.empty() ? "" : ",") + set_json(set, files, nullptr) : set_text(set, files);
+    }
+    return print_all(arguments_.json ? in_sets(text) : text, 0);
+  }
+
+  // Of the same workspace, oldest first.
+  std::vector<StoredSet> later_than(const SetHeader& header) const {
+    std::vector<StoredSet> later;
+    for (auto at = all_.rbegin(); at != all_.rend() && later.size() < most_later; ++at) {
+      if (at->created_ms < header.created_ms || at->id == header.id) continue;
+      if (at->status != SetStatus::committed || !is_same_directory(at->workspace, header.workspace)) continue;
+      auto set = store_.sets().find(at->id);
+      if (set.ok()) later.push_back(std::move(set).value());
+    }
+    return later;
+  }
+
+  Result<void> read_contents(const StoredSet& set, std::vector<ShownChange>& files,
+                             const DiffOptions& options) const {
+    std::map<std::pair<size_t, std::string_view>, size_t> places;
+    for (size_t i = 0; i < set.changes.changes.size(); ++i)
+      places[{set.changes.changes[i].tree, set.changes.changes[i].path}] = i;
+    SetContents contents = TRY(SetContents::open(set, [&] { return later_than(set.header); }));
+    mark_ignored(set, contents, files);
+    std::vector<std::string> notes;
+    for (const size_t shown_file : files_shown_whole(files, options)) {
+      ShownChange& file = files[shown_file];
+      const size_t place = places.at({file.change.tree, file.change.path});
+      SideContents before = contents.before(place);
+      SideContents after = contents.after(place);
+      for (const SideContents* side : {&before, &after}) {
+        if (!side->why.empty()) notes.push_back(quoted_name(file.path) + " " + side->why);
+      }
+      file.before = std::move(before.bytes);
+      file.after = std::move(after.bytes);
+    }
+    for (size_t i = 0; i < std::min(notes.size(), most_notes); ++i) complain(notes[i]);
+    if (notes.size() > most_notes) complain("and " + count_text(notes.size() - most_notes, "more note"));
+    return {};
+  }
+
+  Result<int> diff() const {
+    auto sets = TRY(wanted());
+    if (sets.empty()) return nothing();
+    const bool is_one = sets.size() == 1;
+    const DiffOptions options = arguments_.json ? DiffOptions{.stat = arguments_.stat}
+                                                : options_for_output(environment_, arguments_.stat);
+    std::reverse(sets.begin(), sets.end());  // as they came
+    std::string text;
+    for (const SetHeader& header : sets) {
+      TRY(check_places(header));
+      const StoredSet set = TRY(store_.sets().find(header.id));
+      auto files = TRY(files_of(set));
+      if (files.empty()) continue;
+      TRY(read_contents(set, files, options));
+      const std::string patch = diff_text(files, options);
+      if (arguments_.json) {
+        text += (text.empty() ? "" : ",") + set_json(set, files, &patch);
+      } else {
+        const bool is_plain = is_one && header.status == SetStatus::committed;
+        text += (is_plain ? "" : set_heading(header) + "\n") + patch;
+      }
+    }
+    if (text.empty()) {
+      complain("nothing was changed at these paths");
+      return 1;
+    }
+    if (arguments_.json) return print_all(in_sets(text), 0);
+    if (arguments_.no_pager) return print_all(text, 0);
+    std::vector<std::string> writable;
+    for (const SetHeader& header : sets) {
+      writable.push_back(header.workspace.path);
+      for (const StoredTree& tree : header.trees) writable.push_back(tree.project.path);
+    }
+    return page(text, writable);
+  }
+
+  // Newest first, up to the first one that cannot be taken back.
+  Result<int> undo() const {
+    auto sets = TRY(wanted());
+    if (sets.empty()) return nothing();
+    if (sets.size() > 1)
+      std::erase_if(sets, [](const auto& set) { return set.status != SetStatus::committed; });
+    const Rehearsal rehearsal = arguments_.dry_run ? Rehearsal::dry_run : Rehearsal::no;
+    const OperatorWord word = arguments_.dry_run ? OperatorWord::undo_rehearsed : OperatorWord::undo;
+    std::vector<OperatorOutcome> outcomes;
+    std::string text;
+    int code = 1;
+    for (const SetHeader& header : sets) {
+      const auto paths = TRY(resolve_paths(header, arguments_.paths, here_));
+      auto outcome = store_.undo(header.id, paths, rehearsal);
+      if (outcome.ok() && arguments_.dry_run) expect_undone(outcomes, outcome.value());
+      if (!outcome.ok()) {
+        if (!arguments_.json) print(text);  // what was done is said before what failed
+        return outcome.error();
+      }
+      code = exit_code_of(outcome.value().end);
+      text += outcome_text(outcome.value(), word);
+      outcomes.push_back(std::move(outcome).value());
+      if (code != 0) break;
+    }
+    if (outcomes.empty())
+      text = "nothing to do: nothing of " + shown(arguments_.word) + " is in the project\n";
+    if (outcomes.size() < sets.size())
+      text +=
+          "earlier change sets that stay as they are: " + count_text(sets.size() - outcomes.size()) + "\n";
+    if (code == 0) text += not_in_a_set;
+    return print_all(arguments_.json ? outcomes_json(outcomes, word) : text, code);
+  }
+
+  Result<int> answer() const {
+    const auto sets = TRY(wanted());
+    if (sets.empty()) return nothing();
+    if (sets.size() != 1)
+      return usage_error("one change set at a time", "name it by its id: see cloche changes");
+    const SetHeader& header = sets.front();
+    const bool is_apply = arguments_.action == Action::apply;
+    const auto only = TRY(resolve_paths(header, arguments_.paths, here_));
+    const auto ours = TRY(resolve_paths(header, arguments_.ours, here_));
+    const auto theirs = TRY(resolve_paths(header, arguments_.theirs, here_));
+    const OperatorOutcome outcome =
+        TRY(is_apply ? store_.apply(header.id, {only, ours, theirs}) : store_.drop(header.id, only));
+    const OperatorWord word = is_apply ? OperatorWord::apply : OperatorWord::drop;
+    const int code = print_all(arguments_.json ? outcomes_json({outcome}, word) : outcome_text(outcome, word),
+                               exit_code_of(outcome.end));
+    store_.sets().empty_trash();  // after the answer, because it takes time
+    return code;
+  }
+
+  const ChangesArguments& arguments_;
+  const Environment& environment_;
+  StoredChanges store_;
+  std::vector<SetHeader> all_ = {};  // newest first
+  WorkspaceHere here_ = {};
+};
 
 int changes_door(std::span<char* const> words, const Environment& environment, ChangesCommand command) {
   const auto arguments = parse_changes_words(words, command);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/amounts.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/changes/amounts.hpp"
 #include "doors/changes/visible_bytes.hpp"
 
 namespace cloche {
@@ -64,19 +64,11 @@ bool has_other_contents(const Change& change) {
 }
 
 std::string mode_text(const FileState& state, bool exact) {
-  if (state.kind == FileKind::link) return "120000";
-  std::string_view type;
-  switch (state.kind) {
-    case FileKind::directory: type = "040"; break;
-    case FileKind::fifo: type = "010"; break;
-    case FileKind::socket: type = "140"; break;
-    case FileKind::device: type = "020"; break;
-    default: type = "100"; break;
-  }
-  // Git knows two modes of files. What it would not say is said where it matters.
-  unsigned mode = state.mode & 07777;
+  constexpr std::string_view types[] = {"10", "04", "12", "01", "14", "02"};  // in the order of FileKind
+  // Git knows two modes of files, and none of a link. What it would not say is said where it matters.
+  unsigned mode = state.kind == FileKind::link ? 0 : state.mode & 07777;
   if (!exact && state.kind == FileKind::file && (mode & 07002) == 0) mode = (mode & 0100) != 0 ? 0755 : 0644;
-  std::string text(type.substr(0, 2));
+  std::string text(types[static_cast<size_t>(state.kind)]);
   for (const unsigned shift : {9U, 6U, 3U, 0U}) text += static_cast<char>('0' + ((mode >> shift) & 7U));
   return text;
 }
@@ -89,12 +81,8 @@ std::string size_of(const std::optional<FileState>& state) {
 
 class PatchWriter {
  public:
-  PatchWriter(const ShownChange& file, PatchDepth depth, const PatchStyle& style, uint64_t& work)
-      : file_(file),
-        depth_(depth),
-        style_(style),
-        work_(work),
-        path_(file.path.empty() ? std::string_view(".") : std::string_view(file.path)) {}
+  PatchWriter(const ShownChange& file, PatchDepth depth, Colour colour, uint64_t& work)
+      : file_(file), depth_(depth), colour_(colour), work_(work), path_(file.path) {}
 
   std::string run() {
     const Change& change = file_.change;
@@ -111,7 +99,7 @@ class PatchWriter {
 
  private:
   void line(std::string_view sequence, std::string_view text) {
-    out_ += painted(style_, sequence, text);
+    out_ += painted(colour_, sequence, text);
     out_ += '\n';
   }
 
@@ -142,18 +130,16 @@ class PatchWriter {
 
   void write_modes(const Side& before, const Side& after) {
     const Difference& differs = file_.change.differs;
-    if (before.state == nullptr && after.state == nullptr) return;
-    if (before.state == nullptr) {
-      line(bold,
-           "new " + std::string(kind_word(after.state->kind)) + " mode " + mode_text(*after.state, false));
-    } else if (after.state == nullptr) {
-      line(bold, "deleted " + std::string(kind_word(before.state->kind)) + " mode " +
-                     mode_text(*before.state, false));
-    } else if (differs.mode) {
+    const bool is_new = before.state == nullptr;
+    const FileState* one = is_new ? after.state : before.state;
+    if (one == nullptr) return;
+    if (is_new || after.state == nullptr)
+      return line(bold, (is_new ? "new " : "deleted ") + std::string(kind_word(one->kind)) + " mode " +
+                            mode_text(*one, false));
+    if (differs.mode) {
       line(bold, "old mode " + mode_text(*before.state, true));
       line(bold, "new mode " + mode_text(*after.state, true));
     }
-    if (before.state == nullptr || after.state == nullptr) return;
     if (differs.owner) line(bold, "owner " + owner_text(*before.state) + " -> " + owner_text(*after.state));
     if (differs.attributes) line(bold, "extended attributes differ");
     if (differs.times && !differs.contents && !differs.mode) line(bold, "modification time differs");
@@ -172,7 +158,7 @@ class PatchWriter {
       Hunk bare = hunk;
       bare.heading = {};
       bare.lines.clear();
-      out_ += painted(style_, cyan, hunk_header(bare));
+      out_ += painted(colour_, cyan, hunk_header(bare));
       if (!hunk.heading.empty()) out_ += " " + visible_line(hunk.heading, mark());
       out_ += '\n';
       for (const DiffLine& text : hunk.lines) write_line(text);
@@ -182,25 +168,23 @@ class PatchWriter {
   void write_line(const DiffLine& text) {
     const bool is_kept = text.fate == LineFate::kept;
     const std::string_view sequence = is_kept ? "" : text.fate == LineFate::removed ? red : green;
-    const bool marks = !is_kept && style_.blanks == TrailingBlanks::marked;
-    const size_t blanks = marks ? trailing_blanks(text.text) : text.text.size();
+    const bool marks = !is_kept && colour_ == Colour::terminal;
+    const size_t blanks = marks ? text.text.find_last_not_of(" \t") + 1 : text.text.size();  // npos + 1 is 0
     std::string shown(1, is_kept ? ' ' : text.fate == LineFate::removed ? '-' : '+');
     shown += visible_line(text.text.substr(0, blanks), mark());
-    out_ += painted(style_, sequence, shown);
-    const std::string_view end = text.text.substr(blanks);
-    if (!end.empty())
-      out_ += style_.colour == Colour::terminal ? painted(style_, on_red, end) : written_blanks(end);
+    out_ += painted(colour_, sequence, shown);
+    if (blanks < text.text.size()) out_ += painted(colour_, on_red, text.text.substr(blanks));
     out_ += '\n';
     if (!text.has_newline) line({}, no_newline_mark);
   }
 
   EscapeMark mark() const {
-    return style_.colour == Colour::terminal ? EscapeMark{reverse, no_reverse} : EscapeMark{};
+    return colour_ == Colour::terminal ? EscapeMark{reverse, no_reverse} : EscapeMark{};
   }
 
   const ShownChange& file_;
   PatchDepth depth_;
-  const PatchStyle& style_;
+  Colour colour_;
   uint64_t& work_;
   std::string_view path_;
   std::string out_ = {};
@@ -208,8 +192,8 @@ class PatchWriter {
 
 }  // namespace
 
-std::string painted(const PatchStyle& style, std::string_view sequence, std::string_view text) {
-  if (style.colour == Colour::none || sequence.empty()) return std::string(text);
+std::string painted(Colour colour, std::string_view sequence, std::string_view text) {
+  if (colour == Colour::none || sequence.empty()) return std::string(text);
   return std::string(sequence) + std::string(text) + std::string(reset);
 }
 
@@ -230,8 +214,8 @@ ContentsDiff contents_diff(const ShownChange& file, uint64_t& work) {
   return diff_of(side_of(file.change.before, file.before), side_of(file.change.after, file.after), work);
 }
 
-std::string file_patch(const ShownChange& file, PatchDepth depth, const PatchStyle& style, uint64_t& work) {
-  return PatchWriter(file, depth, style, work).run();
+std::string file_patch(const ShownChange& file, PatchDepth depth, Colour colour, uint64_t& work) {
+  return PatchWriter(file, depth, colour, work).run();
 }
 
 }  // namespace cloche

@@ -12,17 +12,11 @@
 
 namespace cloche {
 
-enum class Colour { none, terminal };
-enum class TrailingBlanks { plain, marked };  // of removed and added lines
-enum class PatchDepth { whole, header };      // header: what changed without the contents
-
-struct PatchStyle {
-  Colour colour = Colour::none;
-  TrailingBlanks blanks = TrailingBlanks::plain;
-};
+enum class Colour { none, terminal };     // terminal: blanks that end a line are marked too
+enum class PatchDepth { whole, header };  // header: what changed without the contents
 
 // `work` is what the differ may still spend on all files; what it spent is taken from it.
-std::string file_patch(const ShownChange& file, PatchDepth depth, const PatchStyle& style, uint64_t& work);
+std::string file_patch(const ShownChange& file, PatchDepth depth, Colour colour, uint64_t& work);
 
 // The notice of a withheld or asked change, without a newline: "withheld: ..."; empty for any other.
 std::string verdict_line(const ShownChange& file);
@@ -37,6 +31,6 @@ ContentsDiff contents_diff(const ShownChange& file, uint64_t& work);
 // "1.2 KiB -> 3.4 KiB"; the side that is not there is "none".
 std::string sizes_text(const Change& change);
 
-std::string painted(const PatchStyle& style, std::string_view sequence, std::string_view text);
+std::string painted(Colour colour, std::string_view sequence, std::string_view text);
 
 }  // namespace cloche

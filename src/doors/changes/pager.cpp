@@ -15,6 +15,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/visible_text.hpp"
+#include "doors/cli/print.hpp"
 
 namespace cloche {
 namespace {
@@ -52,77 +53,22 @@ std::vector<std::string> places_of(const std::string& program, const std::vector
   return places;
 }
 
-bool is_out_of_reach(const FoundProgram& found, const std::vector<std::string>& roots) {
-  return !is_beneath_any(roots, found.path) &&
-         std::none_of(found.turns.begin(), found.turns.end(),
-                      [&](const auto& turn) { return is_beneath_any(roots, turn); });
-}
-
-std::optional<Pager> usable(const std::string& command, const PagerRequest& request,
-                            const FindProgram& find) {
-  const SplitWords split = split_words(command);
+std::optional<std::vector<std::string>> usable(const std::string& command,
+                                               const std::vector<std::string>& environment,
+                                               const std::vector<std::string>& writable,
+                                               const FindProgram& find) {
+  const auto is_writable = [&](const std::string& path) { return is_beneath_any(writable, path); };
+  SplitWords split = split_words(command);
   if (!split.problem.empty() || !split.operators.empty() || split.words.empty()) return std::nullopt;
-  for (const std::string& place : places_of(split.words[0], request.environment)) {
-    if (is_beneath_any(request.writable_roots, place)) continue;
-    const auto found = find(place);
-    if (!found || !is_out_of_reach(*found, request.writable_roots)) continue;
-    Pager pager{split.words, pager_environment(request.environment)};
-    pager.argv[0] = found->path;
-    return pager;
+  for (const std::string& place : places_of(split.words[0], environment)) {
+    const auto found = is_writable(place) ? std::nullopt : find(place);
+    if (!found || is_writable(found->path)) continue;
+    if (std::any_of(found->turns.begin(), found->turns.end(), is_writable)) continue;
+    split.words[0] = found->path;
+    return split.words;
   }
   return std::nullopt;
 }
-
-// While the pager runs, keys that interrupt are the pager's.
-class IgnoredSignals {
- public:
-  IgnoredSignals() {
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGINT, &ignore, &interrupt_);
-    ::sigaction(SIGQUIT, &ignore, &quit_);
-  }
-  ~IgnoredSignals() {
-    ::sigaction(SIGINT, &interrupt_, nullptr);
-    ::sigaction(SIGQUIT, &quit_, nullptr);
-  }
-  IgnoredSignals(const IgnoredSignals&) = delete;
-  IgnoredSignals& operator=(const IgnoredSignals&) = delete;
-
- private:
-  struct sigaction interrupt_ = {};
-  struct sigaction quit_ = {};
-};
-
-// What a child begins with: the text as its input, the root as its directory, because a pager may read files
-// of its own from the current one, and its signals as usual.
-class SpawnSettings {
- public:
-  explicit SpawnSettings(int input) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_addchdir_np(&actions_, "/");
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t usual;
-    ::sigemptyset(&usual);
-    for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) ::sigaddset(&usual, signal);
-    ::posix_spawnattr_setsigdefault(&attributes_, &usual);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_ = {};
-  posix_spawnattr_t attributes_ = {};
-};
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -133,21 +79,21 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 }  // namespace
 
-PagerChoice choose_pager(const PagerRequest& request, const FindProgram& find) {
-  PagerChoice choice;
-  if (value_of(request.environment, "TERM").value_or("dumb") == "dumb") return choice;
-  for (const std::string_view name : {"CLOCHE_PAGER", "PAGER"}) {
-    const auto command = value_of(request.environment, name);
+Pager choose_pager(const std::vector<std::string>& environment, const std::vector<std::string>& writable,
+                   const FindProgram& find) {
+  Pager pager{.environment = pager_environment(environment)};
+  if (value_of(environment, "TERM").value_or("dumb") == "dumb") return pager;
+  for (const std::string name : {"CLOCHE_PAGER", "PAGER"}) {
+    const auto command = value_of(environment, name);
     if (!command) continue;
-    if (command->empty() || *command == "cat") return choice;
-    choice.pager = usable(*command, request, find);
-    if (choice.pager) return choice;
-    choice.note += std::string(choice.note.empty() ? "" : "; ") + std::string(name) +
-                   " is not used: " + shown(*command) +
-                   " is no program outside what calls can write, or needs a shell";
+    if (command->empty() || *command == "cat") return pager;
+    pager.argv = usable(*command, environment, writable, find).value_or(pager.argv);
+    if (!pager.argv.empty()) return pager;
+    pager.note += (pager.note.empty() ? "" : "; ") + name + " is not used: " + shown(*command) +
+                  " is no program outside what calls can write, or needs a shell";
   }
-  choice.pager = usable("less", request, find);
-  return choice;
+  pager.argv = usable("less", environment, writable, find).value_or(pager.argv);
+  return pager;
 }
 
 std::optional<FoundProgram> find_program(const std::string& path) {
@@ -159,23 +105,49 @@ std::optional<FoundProgram> find_program(const std::string& path) {
   return FoundProgram{walked.value().path, walked.value().turns};
 }
 
-bool is_terminal(int fd) { return ::isatty(fd) == 1; }
-
+// The child begins with the root as its directory, because a pager may read files of its own from the current
+// one, and with its signals as usual. While it runs, the keys that interrupt are the pager's.
 Result<void> run_pager(const Pager& pager, std::string_view text) {
   const OwnedFd input = TRY(sys::memory_file());
   TRY(sys::write_all(input.get(), text));
   if (::lseek(input.get(), 0, SEEK_SET) != 0) return system_error("rewind the text for the pager");
-  const IgnoredSignals ignored;
-  const SpawnSettings settings(input.get());
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_addchdir_np(&actions, "/");
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  ::sigemptyset(&usual);
+  for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) ::sigaddset(&usual, signal);
+  ::posix_spawnattr_setsigdefault(&attributes, &usual);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  // Ignored for good: behind the pager there is nothing left to interrupt.
+  for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_IGN);
   Pager started = pager;
   pid_t child = -1;
-  const int failed = ::posix_spawn(&child, started.argv[0].c_str(), settings.actions(), settings.attributes(),
+  const int failed = ::posix_spawn(&child, started.argv[0].c_str(), &actions, &attributes,
                                    pointers_to(started.argv).data(), pointers_to(started.environment).data());
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return system_error("start the pager " + shown(started.argv[0]), failed);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return system_error("wait for the pager");
   return {};
+}
+
+int page(const std::string& text, const std::vector<std::string>& writable) {
+  if (::isatty(1) != 1 || ::isatty(0) != 1) return print_all(text, 0);
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  const Pager pager = choose_pager(environment, writable, find_program);
+  if (!pager.note.empty()) complain(pager.note);
+  if (pager.argv.empty()) return print_all(text, 0);
+  const auto paged = run_pager(pager, text);
+  if (paged.ok()) return 0;
+  complain(describe(paged.error()));
+  return print_all(text, 0);
 }
 
 }  // namespace cloche

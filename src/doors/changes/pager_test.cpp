@@ -21,17 +21,12 @@ const std::map<std::string, FoundProgram> programs = {
     {"/opt/bin/turned", {"/opt/turned", {"/w/link"}}},
 };
 
-PagerChoice choose(std::vector<std::string> environment) {
+Pager choose(std::vector<std::string> environment) {
   environment.emplace_back("TERM=xterm");
-  return choose_pager({std::move(environment), {"/w"}},
-                      [](const std::string& path) -> std::optional<FoundProgram> {
-                        const auto found = programs.find(path);
-                        return found == programs.end() ? std::nullopt : std::optional(found->second);
-                      });
-}
-
-std::vector<std::string> argv_of(const PagerChoice& choice) {
-  return choice.pager ? choice.pager->argv : std::vector<std::string>{};
+  return choose_pager(environment, {"/w"}, [](const std::string& path) -> std::optional<FoundProgram> {
+    const auto found = programs.find(path);
+    return found == programs.end() ? std::nullopt : std::optional(found->second);
+  });
 }
 
 TEST(Pager, ComesFromTheOperatorAndNotFromTheWorkspace) {
@@ -61,24 +56,24 @@ TEST(Pager, ComesFromTheOperatorAndNotFromTheWorkspace) {
       {{"PAGER=nowhere"}, {"/usr/bin/less"}, true},
   };
   for (const Row& row : rows) {
-    const PagerChoice choice = choose(row.environment);
-    EXPECT_EQ(argv_of(choice), row.argv);
-    EXPECT_EQ(!choice.note.empty(), row.is_noted) << choice.note;
+    const Pager pager = choose(row.environment);
+    EXPECT_EQ(pager.argv, row.argv);
+    EXPECT_EQ(!pager.note.empty(), row.is_noted) << pager.note;
   }
 }
 
 TEST(Pager, HasNoCommandInItsEnvironment) {
-  const PagerChoice choice =
+  const Pager pager =
       choose({"LESSOPEN=|evil %s", "LESSCLOSE=evil", "LESS=+!evil", "LESSKEY=/w/k", "MORE=-x", "HOME=/h"});
-  ASSERT_TRUE(choice.pager);
-  EXPECT_EQ(choice.pager->environment,
+  ASSERT_FALSE(pager.argv.empty());
+  EXPECT_EQ(pager.environment,
             (std::vector<std::string>{"HOME=/h", "TERM=xterm", "LESS=FRX", "LESSSECURE=1"}));
 }
 
 TEST(Pager, NoneOnATerminalThatCannotPage) {
   const auto none = [](const std::string&) { return std::optional<FoundProgram>(); };
-  EXPECT_FALSE(choose_pager({{"TERM=dumb"}, {}}, none).pager);
-  EXPECT_FALSE(choose_pager({{}, {}}, none).pager);
+  EXPECT_TRUE(choose_pager({"TERM=dumb"}, {}, none).argv.empty());
+  EXPECT_TRUE(choose_pager({}, {}, none).argv.empty());
 }
 
 TEST(Pager, FindsProgramsThroughLinks) {

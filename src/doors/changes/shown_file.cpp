@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "doors/changes/look_alikes.hpp"
+#include "doors/changes/visible_bytes.hpp"
+#include "model/changes_outcome.hpp"
 
 namespace cloche {
 namespace {
@@ -44,23 +45,25 @@ bool is_directory_alone(const Change& change) {
 
 }  // namespace
 
+std::string_view name_of(ShownGroup group) {
+  constexpr std::string_view names[] = {"withheld",    "executable",        "link",
+                                        "permissions", "name like another", ""};
+  return names[static_cast<size_t>(group)];
+}
+
 std::vector<ShownChange> shown_files(const ChangeSet& set, const std::vector<ChangeVerdict>& verdicts) {
   std::vector<ShownChange> files;
   files.reserve(set.changes.size());
   for (size_t i = 0; i < set.changes.size(); ++i) {
     const Change& change = set.changes[i];
-    std::string path = change.path;
-    if (change.tree > 0 && change.tree < set.trees.size()) {
-      const std::string& root = set.trees[change.tree].path;
-      path = path.empty() ? root : root + "/" + path;
-    }
     // A change without a verdict is one that was not judged: the default, which is withheld.
-    files.push_back({std::move(path), change, i < verdicts.size() ? verdicts[i] : ChangeVerdict{}});
+    files.push_back({shown_path(set, change.tree, change.path), change,
+                     i < verdicts.size() ? verdicts[i] : ChangeVerdict{}});
   }
   return files;
 }
 
-std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files, ImpliedDirectories implied) {
+std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files) {
   std::vector<std::string_view> paths;
   std::set<std::string_view> parents;
   for (const ShownChange& file : files) {
@@ -73,7 +76,7 @@ std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files, Imp
   for (size_t i = 0; i < files.size(); ++i) {
     const ShownGroup group = group_of(files[i], deceiving[i]);
     const bool is_said = is_directory_alone(files[i].change) && parents.contains(files[i].path);
-    if (implied == ImpliedDirectories::left_out && group == ShownGroup::other && is_said) continue;
+    if (group == ShownGroup::other && is_said) continue;
     order.push_back({i, group});
   }
   std::stable_sort(order.begin(), order.end(), [&](const ShownPlace& a, const ShownPlace& b) {
@@ -85,13 +88,7 @@ std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files, Imp
 
 ChangeCounts count(const std::vector<ShownChange>& files) {
   ChangeCounts counts;
-  for (const ShownChange& file : files) {
-    switch (file.change.kind) {
-      case ChangeKind::created: ++counts.created; break;
-      case ChangeKind::changed: ++counts.changed; break;
-      case ChangeKind::deleted: ++counts.deleted; break;
-    }
-  }
+  for (const ShownChange& file : files) counts.add(file.change.kind);
   return counts;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/change_set.hpp"
@@ -11,8 +12,7 @@
 namespace cloche {
 
 struct ShownChange {
-  std::string
-      path;  // bytes: relative to the workspace, or absolute in another tree; "" is the workspace's root
+  std::string path;  // bytes: relative to the workspace, or absolute in another tree
   Change change;
   ChangeVerdict verdict;
   std::optional<std::string> before = {};  // the bytes of a file; absent: too large, or no file
@@ -29,6 +29,7 @@ enum class ShownGroup {
   look_alike,   // a name that passes for another
   other,
 };
+std::string_view name_of(ShownGroup group);  // as a note behind a path; of other: empty
 
 // The changes with their verdicts, which are in the same order; without contents. Paths of the first tree are
 // relative to it.
@@ -39,12 +40,8 @@ struct ShownPlace {
   ShownGroup group = ShownGroup::other;
 };
 
-// A directory that came or went with what is in it: those paths say it already.
-enum class ImpliedDirectories { left_out, listed };
-
-// By group, then by path.
-std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files,
-                                      ImpliedDirectories implied = ImpliedDirectories::left_out);
+// By group, then by path. A directory that came or went with what is in it is left out: those paths say it.
+std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files);
 
 ChangeCounts count(const std::vector<ShownChange>& files);
 

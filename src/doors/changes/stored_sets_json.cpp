@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
-#include "base/text/base64.hpp"
 #include "doors/changes/stored_sets_text.hpp"
 
 namespace cloche {
@@ -11,11 +10,6 @@ namespace {
 constexpr size_t most_paths = 1000;  // of each list
 
 enum class Reasons { left_out, said };
-
-void write_path(JsonWriter& out, const std::string& path) {
-  out.member("path", path);
-  if (!is_utf8(path)) out.member("path_bytes", base64(path));
-}
 
 void write_header(JsonWriter& out, const SetHeader& header) {
   out.member("set", header.id).member("call", header.label);
@@ -68,8 +62,7 @@ std::string set_json(const StoredSet& set, const std::vector<ShownChange>& files
   ChangesOutcome changes{.counts = count(files), .digest = digest_of(set.changes)};
   changes.end = set.header.status == SetStatus::staged ? ChangesEnd::staged : ChangesEnd::committed;
   for (const ShownChange& file : files)
-    changes.paths.push_back(
-        {file.path.empty() ? "." : file.path, file.change.kind, file.verdict.fate, file.verdict.reason});
+    changes.paths.push_back({file.path, file.change.kind, file.verdict.fate, file.verdict.reason});
   JsonWriter out;
   out.begin_object();
   write_header(out, set.header);
@@ -89,13 +82,8 @@ std::string outcomes_json(const std::vector<OperatorOutcome>& outcomes, Operator
     write_paths(out, "paths", outcome.paths, Reasons::left_out);
     write_paths(out, "waiting", outcome.waiting, Reasons::said);
     out.member("truncated", outcome.paths.size() > most_paths || outcome.waiting.size() > most_paths);
-    out.key("conflicts").begin_array();
-    for (const ConflictingPath& conflict : outcome.conflicts) {
-      out.begin_object();
-      write_path(out, conflict.path);
-      out.member("reason", conflict.why).end_object();
-    }
-    out.end_array().key("reasons").begin_array();
+    write_conflicts(out, outcome.conflicts, most_paths);
+    out.key("reasons").begin_array();
     for (const Message& reason : outcome.reasons) out.value(reason.text());
     out.end_array().end_object();
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/amounts.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/changes/amounts.hpp"
 #include "doors/changes/file_patch.hpp"
 #include "doors/changes/visible_bytes.hpp"
 #include "doors/cli/print.hpp"
@@ -26,25 +26,9 @@ std::string_view state_of(const ListedSet& set) {
   return set.takes_back && set.header.status == SetStatus::committed ? "undo" : name_of(set.header.status);
 }
 
-// "2 created, 1 changed"
-std::string counts_text(const ChangeCounts& counts) {
-  std::string text;
-  const auto add = [&](uint64_t number, std::string_view word) {
-    if (number > 0) text += (text.empty() ? "" : ", ") + count_text(number) + " " + std::string(word);
-  };
-  add(counts.created, "created");
-  add(counts.changed, "changed");
-  add(counts.deleted, "deleted");
-  return text.empty() ? "nothing" : text;
-}
-
 ChangeCounts count_paths(const std::vector<ChangedPath>& paths) {
   ChangeCounts counts;
-  for (const ChangedPath& path : paths) {
-    if (path.kind == ChangeKind::created) ++counts.created;
-    if (path.kind == ChangeKind::changed) ++counts.changed;
-    if (path.kind == ChangeKind::deleted) ++counts.deleted;
-  }
+  for (const ChangedPath& path : paths) counts.add(path.kind);
   return counts;
 }
 
@@ -55,27 +39,29 @@ std::string name_of_set(const std::string& id, const std::string& label) {
   return shown(id, most_id) + (label.empty() || said == id ? "" : " (" + shown(label, most_id) + ")");
 }
 
-// Of paths whose question is answered the reasons are left out.
-enum class Reasons { left_out, said };
-std::string paths_text(const std::vector<ChangedPath>& paths, Reasons reasons) {
+template <typename Items, typename Line>
+std::string lines_of(const Items& items, const Line& line_of) {
   std::string text;
-  for (size_t i = 0; i < std::min(paths.size(), most_paths); ++i)
-    text +=
-        "  " + padded(name_of(paths[i].kind), 9) + quoted_name(paths[i].path) +
-        (reasons == Reasons::left_out || paths[i].reason.empty() ? ""
-                                                                 : ": " + shown(paths[i].reason, most_why)) +
-        "\n";
-  if (paths.size() > most_paths) text += "  ... and " + count_text(paths.size() - most_paths) + " more\n";
+  for (size_t i = 0; i < std::min(items.size(), most_paths); ++i) text += "  " + line_of(items[i]) + "\n";
+  if (items.size() > most_paths) text += "  ... and " + count_text(items.size() - most_paths) + " more\n";
   return text;
 }
 
+// Of paths whose question is answered the reasons are left out.
+enum class Reasons { left_out, said };
+std::string paths_text(const std::vector<ChangedPath>& paths, Reasons reasons) {
+  return lines_of(paths, [&](const ChangedPath& path) {
+    const bool is_said = reasons == Reasons::said && !path.reason.empty();
+    return padded(name_of(path.kind), 9) + quoted_name(path.path) +
+           (is_said ? ": " + shown(path.reason, most_why) : "");
+  });
+}
+
 std::string obstacles_text(const OperatorOutcome& outcome) {
-  std::string text;
-  for (size_t i = 0; i < std::min(outcome.conflicts.size(), most_paths); ++i)
-    text += "  " + quoted_name(outcome.conflicts[i].path) + " " + shown(outcome.conflicts[i].why) + "\n";
-  for (size_t i = 0; i < std::min(outcome.reasons.size(), most_paths); ++i)
-    text += "  " + shown(outcome.reasons[i].text()) + "\n";
-  return text;
+  return lines_of(
+             outcome.conflicts,
+             [](const auto& conflict) { return quoted_name(conflict.path) + " " + shown(conflict.why); }) +
+         lines_of(outcome.reasons, [](const Message& reason) { return shown(reason.text()); });
 }
 
 std::string done_text(const OperatorOutcome& outcome, OperatorWord word) {
@@ -88,16 +74,14 @@ std::string done_text(const OperatorOutcome& outcome, OperatorWord word) {
 }
 
 std::string conflict_text(const OperatorOutcome& outcome, OperatorWord word) {
-  const std::string set = name_of_set(outcome.set, outcome.label);
-  std::string text = "not " + std::string(word == OperatorWord::apply ? "applied" : "undone") + ": " + set +
-                     "; nothing was changed\n" + obstacles_text(outcome);
-  if (word == OperatorWord::apply)
-    return text +
-           "what the host or another call changed is not overwritten: --theirs PATH takes the call's "
-           "all the same, --ours PATH keeps the project's\n";
-  return text +
-         "what was changed since is not overwritten: take back the later calls first, or name other "
-         "paths\n";
+  const bool is_apply = word == OperatorWord::apply;
+  return std::string(is_apply ? "not applied: " : "not undone: ") + name_of_set(outcome.set, outcome.label) +
+         "; nothing was changed\n" + obstacles_text(outcome) +
+         (is_apply
+              ? "what the host or another call changed is not overwritten: --theirs PATH takes the call's "
+                "all the same, --ours PATH keeps the project's\n"
+              : "what was changed since is not overwritten: take back the later calls first, or name other "
+                "paths\n");
 }
 
 std::string nothing_text(const OperatorOutcome& outcome, OperatorWord word) {
@@ -185,11 +169,21 @@ std::string set_heading(const SetHeader& header) {
                      std::string(name_of(header.status));
   if (!header.undoes.empty()) text += ", takes back " + shown(header.undoes, most_id);
   if (header.status == SetStatus::staged && !header.why.empty()) text += ": " + shown(header.why, most_why);
-  return text + "\n";
+  return text;
+}
+
+std::vector<std::string> staged_sets(const std::string& state) {
+  std::vector<std::string> sentences;
+  const auto all = state.empty() ? std::vector<SetHeader>() : ChangeSets(state, boot_id()).list();
+  for (auto header = all.rbegin(); header != all.rend(); ++header) {
+    if (header->status == SetStatus::staged)
+      sentences.push_back(set_heading(*header) + " (in " + shown(header->workspace.path, most_why) + ")");
+  }
+  return sentences;
 }
 
 std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files) {
-  std::string text = set_heading(set.header);
+  std::string text = set_heading(set.header) + "\n";
   text += "workspace " + shown(set.header.workspace.path, most_why) + "\n";
   text += counts_text(count(files)) + "\n";
   size_t lines = 0;
@@ -201,7 +195,7 @@ std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files
       continue;
     }
     const std::string verdict = verdict_line(file);
-    text += "  " + padded(name_of(file.change.kind), 9) + quoted_name(file.path.empty() ? "." : file.path);
+    text += "  " + padded(name_of(file.change.kind), 9) + quoted_name(file.path);
     text += (verdict.empty() ? "" : "\n           " + verdict) + "\n";
   }
   if (left_out > 0) text += "  ... and " + count_text(left_out) + " more\n";

@@ -32,6 +32,8 @@ std::vector<ChangeVerdict> verdicts_now(const StoredSet& set);
 std::string time_of(const SetHeader& header);
 // "change set ID (RUN/c-0007), 2026-01-01T10:00:00Z, staged: why"
 std::string set_heading(const SetHeader& header);
+// The sets of the state directory that are staged, a sentence each, oldest first.
+std::vector<std::string> staged_sets(const std::string& state);
 std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files);
 // The members of DESIGN's object `changes`, with what the set is; `diff` is added where there is one.
 std::string set_json(const StoredSet& set, const std::vector<ShownChange>& files, const std::string* diff);

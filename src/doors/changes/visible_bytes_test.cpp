@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "doors/changes/look_alikes.hpp"
-
 namespace cloche {
 namespace {
 
@@ -51,13 +49,6 @@ TEST(VisibleBytes, WritesOutWhatActsOrHides) {
   };
   for (const auto& [line, visible] : rows) EXPECT_EQ(visible_line(line), visible);
   EXPECT_EQ(visible_line("a\x07", {"<", ">"}), "a<\\u{7}>");
-}
-
-TEST(VisibleBytes, BlanksAtTheEnd) {
-  EXPECT_EQ(trailing_blanks("a b"), 3U);
-  EXPECT_EQ(trailing_blanks("a \t"), 1U);
-  EXPECT_EQ(trailing_blanks("  "), 0U);
-  EXPECT_EQ(written_blanks(" \t"), "\\u{20}\\u{9}");
 }
 
 TEST(VisibleBytes, QuotesNamesAsGit) {

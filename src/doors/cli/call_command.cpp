@@ -22,7 +22,8 @@ std::string call_help() {
                "stdin; without them they are {}.",
       .rows = call_options_of(CallCommand::call),
       .notes =
-          "Exit codes: as of cloche run; 126 when a gate refused, 127 when the program is not installed.",
+          "Exit codes: as of cloche run; 126 when a gate refused, 127 when the program is not installed, 125 "
+          "also when the host or another call changed the same files, so that nothing was committed.",
       .examples = {R"(cloche call run_shell '{"cmd": "python3 -m py_compile add.py"}')",
                    R"x(cloche call run_python '{"code": "print(sum(range(10)))"}')x",
                    R"(cloche call write_artifact '{"path": "out/report.md", "content": "..."}' --run run1)",
@@ -51,6 +52,8 @@ int fail(const Error& error, bool json = false) {
   return report(error);
 }
 
+constexpr int failed_code = 125;
+
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
   complain_notes(result.notes);
@@ -58,8 +61,13 @@ int show(const CallResult& result, bool json) {
   const bool failed = result.outcome.end == End::failed;
   const bool told = result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1;
   if (failed || told) complain(visible(operators_reason(result.outcome)));
+  const auto& changes = result.outcome.changes;
+  const bool counts = changes && changes->end != ChangesEnd::none && ::isatty(2) == 1;
+  if (!json && changes && (counts || !changes->is_whole())) complain(summary_line(*changes));
   const std::string text = json ? call_json(result) : result.result;
-  return print_all(text + (text.ends_with('\n') ? "" : "\n"), result.outcome.exit_code);
+  const bool conflicts = changes && !changes->conflicts.empty();
+  return print_all(text + (text.ends_with('\n') ? "" : "\n"),
+                   conflicts ? failed_code : result.outcome.exit_code);
 }
 
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }

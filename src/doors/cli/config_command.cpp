@@ -106,15 +106,16 @@ std::string places_of_rules(const Settings& settings) {
   return text.empty() ? "default" : text;
 }
 
-EffectiveKey permissions_key(const ConfigFiles& files) {
-  EffectiveKey key{"permissions", "0", "", {}};
+// How many rules the files have under a key: a list of them, or an object with the list.
+EffectiveKey rules_key(const ConfigFiles& files, const std::string& name) {
+  EffectiveKey key{name, "0", "", {}};
   size_t rules = 0;
   for (const auto* file : {&files.managed, &files.user, &files.project}) {
-    const JsonValue* permissions = *file ? (*file)->root.find("permissions") : nullptr;
-    if (permissions == nullptr) continue;
-    const JsonValue* list = permissions->find("rules");
+    const JsonValue* value = *file ? (*file)->root.find(name) : nullptr;
+    if (value == nullptr) continue;
+    const JsonValue* list = value->is_array() ? value : value->find("rules");
     rules += list != nullptr ? list->items.size() : 0;
-    key.origin += (key.origin.empty() ? "" : ", ") + file_line((*file)->path, permissions->line);
+    key.origin += (key.origin.empty() ? "" : ", ") + file_line((*file)->path, value->line);
   }
   key.value = std::to_string(rules);
   if (key.origin.empty()) key.origin = "default";
@@ -234,7 +235,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       {"rules", rules_json(settings), places_of_rules(settings), {}},
       plain("profiles_dir", settings.profiles_dir),
       plain("executors_dir", settings.executors_dir),
-      permissions_key(configuration.files),
+      rules_key(configuration.files, "permissions"),
       plain("autonomy", with_asked(settings.autonomy, options.asked.autonomy, "--autonomy")),
       plain("isolation", highest_level(settings.isolation, options.operators, profile)),
       backend_key(options.operators),
@@ -243,6 +244,9 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       plain("tool_path", settings.tool_path),
       shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),
       shown_as("writes", settings.writes, json_quote(name_of(settings.writes.value))),
+      rules_key(configuration.files, "changes"),
+      plain("live_paths", settings.live_paths),
+      shown_as("undo", settings.undo, undo_json(settings.undo.value)),
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
       plain("secret_grants", settings.secret_grants),

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/json/json_writer.hpp"
+#include "doors/changes/stored_sets_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -230,7 +231,9 @@ int doctor_command(std::span<char* const> words, const Environment& environment)
   }
   const auto installation = find_installation(environment);
   if (!installation.ok()) return report(installation.error());
-  const Diagnosis diagnosis = diagnose(environment, installation.value());
+  Diagnosis diagnosis = diagnose(environment, installation.value());
+  for (const std::string& set : staged_sets(installation.value().state))
+    diagnosis.notes.push_back("waits for your answer: " + set + "; see cloche changes --all");
   print(arguments.json ? as_json(diagnosis) : as_text(diagnosis));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;
 }

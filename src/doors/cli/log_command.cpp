@@ -7,9 +7,11 @@
 
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "doors/changes/stored_sets_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/configuration/configuration.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "model/limits.hpp"
 #include "store/record/prune.hpp"
@@ -25,15 +27,10 @@ constexpr size_t calls_before_following = 10;
 constexpr size_t shown_text_bytes = 72;
 constexpr size_t shown_reason_bytes = 300;
 
-struct ActionName {
-  std::string_view name;
-  Action action;
-  std::string_view value;
-  std::string_view help;
-};
-constexpr ActionName actions[] = {
+constexpr ActionName<Action> actions[] = {
     {"list", Action::list, "",
-     "The runs in the state directory, the one written last at the end; also without an action."},
+     "The runs in the state directory, the one written last at the end, and the change sets that wait "
+     "for your answer, oldest first; also without an action."},
     {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
     {"verify", Action::verify, "RUN",
      "Check that the record is as it was written: names the first line that was changed, removed, inserted "
@@ -41,7 +38,8 @@ constexpr ActionName actions[] = {
      "moved, and an end that was cut off."},
     {"tail", Action::tail, "RUN", "Its last calls, and each new one as it ends."},
     {"prune", Action::prune, "[RUN]",
-     "Remove what finished runs have left: the homes of tasks and, with RUN or --older-than, the records. "
+     "Remove what finished runs have left: the homes of tasks, change sets beyond the bounds of the key undo "
+     "(none younger than a day, none that waits) and, with RUN or --older-than, the records. "
      "The "
      "artifacts of a --run DIR are never removed, and a run that is in use is left alone."}};
 
@@ -63,10 +61,7 @@ constexpr Option<LogArguments> options[] = {
     help_option<LogArguments>};
 
 std::string log_help() {
-  std::vector<HelpRow> rows;
-  for (const auto& row : actions)
-    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " ") + std::string(row.value),
-                    std::string(row.help)});
+  std::vector<HelpRow> rows = rows_of<Action>(actions);
   for (auto& row : rows_of(OptionTables<LogArguments>{{options}})) rows.push_back(std::move(row));
   return text_of(HelpPage{
       .usage = "cloche log [list]\n"
@@ -172,7 +167,13 @@ Result<int> tail(const LogArguments& arguments, const Target& target) {
   return 0;
 }
 
-Result<int> prune(const LogArguments& arguments, const std::string& state) {
+// The operator's: a project cannot say.
+Result<UndoBounds> undo_bounds(const Environment& environment) {
+  const Installation installation = TRY(find_installation(environment));
+  return TRY(load_configuration(environment, installation, "")).settings.undo.value;
+}
+
+Result<int> prune(const LogArguments& arguments, const std::string& state, const Environment& environment) {
   if (!arguments.run.empty()) {
     const RunPlace place = TRY(find_run(arguments.run, state));
     if (!has_record(place)) return refusal(visible(place.directory) + " has no record in it");
@@ -183,19 +184,22 @@ Result<int> prune(const LogArguments& arguments, const std::string& state) {
   }
   std::optional<uint64_t> age;
   if (!arguments.older_than.empty()) age = TRY(parse_duration_ms("--older-than", arguments.older_than));
-  const PruneReport report = prune_state(state, age);
+  const PruneReport report = prune_state(state, age, TRY(undo_bounds(environment)));
   for (const auto& run : report.records) print("removed the run " + run + "\n");
   for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");
   for (const auto& call : report.quarantines) print("removed the quarantine " + call + "\n");
+  if (report.change_sets != 0)
+    print("removed change sets, which can no longer be undone: " + std::to_string(report.change_sets) + "\n");
   for (const auto& line : report.left) complain(line);
   return 0;
 }
 
 Result<int> act(const LogArguments& arguments, const Environment& environment) {
   const std::string state = TRY(find_installation(environment)).state;
-  if (arguments.action == Action::prune) return prune(arguments, state);
+  if (arguments.action == Action::prune) return prune(arguments, state, environment);
   if (arguments.action == Action::list) {
     print(list_table(list_runs(state)));
+    for (const std::string& set : staged_sets(state)) print("waits: " + set + "\n");
     return 0;
   }
   const Target target = TRY(find_target(arguments, state));
@@ -212,11 +216,8 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
   if (words.empty()) return LogArguments{.action = Action::list};
   const std::string first = words.front();
   if (first == "--help" || first == "-h") return LogArguments{};
-  const auto* const named = std::find_if(std::begin(actions), std::end(actions),
-                                         [&](const ActionName& row) { return row.name == first; });
-  if (named == std::end(actions)) return bad_usage("unknown action '" + first + "'");
-  LogArguments arguments{.action = named->action};
-  const OptionTables<LogArguments> tables{{options}, bit(named->action)};
+  LogArguments arguments{.action = TRY(read_action<Action>(actions, first, "see cloche log --help"))};
+  const OptionTables<LogArguments> tables{{options}, bit(arguments.action)};
   const auto runs =
       TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
   if (arguments.help) return LogArguments{};

@@ -45,6 +45,23 @@ Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* co
                                         const OptionTables<Arguments>& tables, OptionsEnd end,
                                         const std::string& see);
 
+// The first word of a command that does several things.
+template <typename Action>
+struct ActionName {
+  std::string_view name;
+  Action action;
+  std::string_view value;  // what follows it
+  std::string_view help;
+};
+template <typename Action>
+Result<Action> read_action(std::span<const ActionName<Action>> actions, std::string_view word,
+                           const std::string& see) {
+  for (const auto& row : actions) {
+    if (row.name == word) return row.action;
+  }
+  return usage_error("unknown action '" + std::string(word) + "'", see);
+}
+
 // For words that do not parse: whether they ask for JSON all the same.
 bool ask_for_json(std::span<char* const> words);
 
@@ -114,6 +131,14 @@ struct HelpRow {
 };
 template <typename Arguments>
 std::vector<HelpRow> rows_of(const OptionTables<Arguments>& tables);
+template <typename Action>
+std::vector<HelpRow> rows_of(std::span<const ActionName<Action>> actions) {
+  std::vector<HelpRow> rows;
+  for (const auto& row : actions)
+    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " ") + std::string(row.value),
+                    std::string(row.help)});
+  return rows;
+}
 // With "(default 512M)" behind each row that is a limit.
 void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults);
 

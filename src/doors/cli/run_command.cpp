@@ -162,10 +162,7 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    const bool is_whole = !outcome.changes || (outcome.changes->end == ChangesEnd::committed &&
-                                               outcome.changes->withheld().empty());
-    if (outcome.changes && !is_whole)
-      if (const std::string line = summary_line(*outcome.changes); !line.empty()) complain(line);
+    if (outcome.changes && !outcome.changes->is_whole()) complain(summary_line(*outcome.changes));
   }
   return outcome.exit_code;
 }

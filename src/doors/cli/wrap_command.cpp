@@ -171,6 +171,8 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
     run.request.backend = TRY(backend_of_word(box));
   }
   TRY(settle_isolation_level(run));
+  run.request.asked_writes =
+      Writes::live;  // what is printed is run without Cloche, and nothing settles a layer
   if (run.request.argv.empty())
     return usage_error("no command is given", "cloche wrap --backend B [flags] -- CMD ARG...");
   return arguments;

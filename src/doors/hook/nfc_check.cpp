@@ -5,14 +5,10 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
-
-struct CodeRange {
-  unsigned first;
-  unsigned last;
-};
 
 // From Unicode's data: what has another form of its own (NFC_QC=No), marks that may join the letter before
 // them (NFC_QC=Maybe), and the blocks of marks for any letter, because several of them may change places.
@@ -50,14 +46,6 @@ constexpr CodeRange joined[] = {
 
 // Points and vowels that two at a time may change places.
 constexpr CodeRange ordered[] = {{0x0591, 0x05c7}, {0x0610, 0x061a}, {0x064b, 0x0670}, {0x06d6, 0x06ed}};
-
-template <size_t n>
-bool is_among(const CodeRange (&ranges)[n], unsigned code) {
-  const auto* range =
-      std::upper_bound(std::begin(ranges), std::end(ranges), code,
-                       [](unsigned value, const CodeRange& one) { return value < one.first; });
-  return range != std::begin(ranges) && code <= std::prev(range)->last;
-}
 
 bool is_joined(unsigned before, unsigned code) {
   return std::any_of(std::begin(joined), std::end(joined),

@@ -29,8 +29,19 @@ void add_program(ApprovalSubject& subject, const std::string& name) {
   if (!program || std::any_of(std::begin(system_paths), std::end(system_paths), holds)) return;
   const auto is_it = [&](const ExecutedFile& file) { return file.path == program->path; };
   if (std::any_of(subject.files.begin(), subject.files.end(), is_it)) return;
-  auto found = files_named({program->path}, {program->tree}, same_in(subject.plan));
+  const auto found = files_named({program->path}, {program->tree}, same_in(subject.plan)).files;
   subject.files.insert(subject.files.end(), found.begin(), found.end());
+}
+
+// Beneath which its words may name files that an approval covers; relative ones are taken from the first.
+std::vector<std::string> directories_of(const Judged& judged) {
+  const Prepared& prepared = *judged.judgement.prepared();
+  std::vector<std::string> directories = {prepared.seen.facts.workspace.path};
+  if (judged.c.call.by == Asks::operators) directories.insert(directories.begin(), prepared.plan.directory);
+  if (judged.c.intent.cwd) directories.insert(directories.begin(), judged.c.facts.directory());
+  // Of an executor its own code as well.
+  if (judged.request.code) directories.push_back(judged.request.code->source);
+  return directories;
 }
 
 std::string identity_of(uint64_t device, uint64_t inode) {
@@ -52,25 +63,15 @@ std::string place_of_start(const ConfinementPlan& plan) {
 
 }  // namespace
 
-NamedFiles named_files_of(const Judged& judged) {
-  const Prepared& prepared = *judged.judgement.prepared();
-  NamedFiles named{prepared.launch.named_files, {prepared.seen.facts.workspace.path}};
-  if (judged.c.call.by == Asks::operators)
-    named.directories.insert(named.directories.begin(), prepared.plan.directory);
-  if (judged.c.intent.cwd) named.directories.insert(named.directories.begin(), judged.c.facts.directory());
-  // Of an executor its own code as well.
-  if (judged.request.code) named.directories.push_back(judged.request.code->source);
-  return named;
-}
-
 ApprovalSubject subject_of(const Judged& judged) {
   const Prepared& prepared = *judged.judgement.prepared();
   const Launch& launch = prepared.launch;
   const bool by_operator = judged.c.call.by == Asks::operators;
   ApprovalSubject subject{.tool = by_operator ? judged.c.call.tool : judged.c.intent.tool,
                           .plan = prepared.plan};
-  const NamedFiles named = named_files_of(judged);
-  subject.files = files_named(named.words, named.directories, files_of(subject.plan));
+  NamedFiles named = files_named(launch.named_files, directories_of(judged), files_of(subject.plan));
+  subject.files = std::move(named.files);
+  subject.absent = std::move(named.absent);
   subject.input = launch.input.value_or("");
   // What a shape shows beside a command is no text of the model's, and stands in the plan.
   if (judged.c.intent.launch && launch.script) {
@@ -80,7 +81,7 @@ ApprovalSubject subject_of(const Judged& judged) {
   if (const auto* action = launch.as<FileAction>()) subject.input = action->content;
   if (!prepared.plan.argv.empty()) {
     add_program(subject, prepared.plan.argv.front());
-    for (const auto& word : named.words)
+    for (const auto& word : launch.named_files)
       if (word.find('/') == std::string::npos) add_program(subject, word);
   }
   subject.place = place_of_start(prepared.plan);

@@ -26,6 +26,15 @@ Verdict refuse(Message reason, std::string_view instead = {}, Message fix = {}) 
 
 constexpr std::string_view call_again = "make the call again";
 
+// A word may be a path as it is, behind an =, or behind the letter of an option.
+std::vector<std::string> spellings_of(const std::string& word) {
+  std::vector<std::string> spellings = {word};
+  if (const size_t equals = word.find('='); equals != std::string::npos)
+    spellings.push_back(word.substr(equals + 1));
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-') spellings.push_back(word.substr(2));
+  return spellings;
+}
+
 std::vector<std::string> files_of_module(std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
   return {module + ".py", module + "/__init__.py", module + "/__main__.py"};
@@ -49,23 +58,25 @@ class FileHasher {
     if (view_.on_host)
       if (auto shown = view_.on_host(path); shown && shown->path != path) at = std::move(*shown);
     const auto root = sys::open(at.tree, O_PATH | O_DIRECTORY);
+    const ExecutedFile unread{path, "", at.path};
     if (!root.ok() || !is_beneath(at.tree, at.path) || at.tree == at.path)
-      return files_.push_back({path, ""});
+      return found_.files.push_back(unread);
     const std::string below = at.path.substr(at.tree == "/" ? 1 : at.tree.size() + 1);
     const auto file = open_beneath(root.value().get(), below, O_RDONLY, Links::followed, path);
     if (!file.ok() && file.error().number == EXDEV) return add_behind_link(path, at.path);
     if (!file.ok()) {
-      if (!is_no_file(file.error().number)) files_.push_back({path, ""});
+      const int number = file.error().number;
+      if (!is_no_file(number)) found_.files.push_back(unread);
+      if (number == ENOENT || number == ENOTDIR) found_.absent.push_back(unread);
       return;
     }
     struct stat seen {};
-    if (::fstat(file.value().get(), &seen) != 0) return files_.push_back({path, ""});
+    if (::fstat(file.value().get(), &seen) != 0) return found_.files.push_back(unread);
     if (S_ISDIR(seen.st_mode)) return add(path + "/__main__.py");  // python runs a directory by it
-    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path);
+    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path, at.path);
   }
 
-  std::vector<ExecutedFile> files() && { return std::move(files_); }
-  const std::vector<ExecutedFile>& files() const& { return files_; }
+  NamedFiles found() && { return std::move(found_); }
 
  private:
   // Names that can be no file of the workspace's: a program that opens one finds what we find.
@@ -81,24 +92,25 @@ class FileHasher {
     const PassedPaths passed = paths_passed(on_host, mounts);
     const bool is_known = view_.is_same && !passed.error && !passed.absent && !passed.paths.empty() &&
                           std::all_of(passed.paths.begin(), passed.paths.end(), view_.is_same);
-    if (!is_known) return files_.push_back({path, ""});
+    const ExecutedFile unread{path, "", on_host};
+    if (!is_known) return found_.files.push_back(unread);
     const auto file = sys::open(passed.paths.back(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
     struct stat seen {};
-    if (!file.ok() || ::fstat(file.value().get(), &seen) != 0) return files_.push_back({path, ""});
+    if (!file.ok() || ::fstat(file.value().get(), &seen) != 0) return found_.files.push_back(unread);
     if (S_ISDIR(seen.st_mode)) return add(path + "/__main__.py");
-    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path + " -> " + passed.paths.back());
+    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path + " -> " + passed.paths.back(), on_host);
   }
 
-  void hash(int fd, const std::string& path) {
+  void hash(int fd, const std::string& path, const std::string& on_host) {
     const auto text = sys::read_all(fd, left_bytes_);
-    files_.push_back({path, text.ok() ? sha256(text.value()) : ""});
+    found_.files.push_back({path, text.ok() ? sha256(text.value()) : "", on_host});
     if (text.ok()) left_bytes_ -= text.value().size();
   }
 
   const std::vector<std::string>& directories_;
   const FilesOfView& view_;
   std::set<std::string> seen_;
-  std::vector<ExecutedFile> files_;
+  NamedFiles found_;
   size_t left_bytes_ = most_hashed_bytes;  // of all of them together
 };
 
@@ -120,8 +132,8 @@ Approvers approvers_of(const Judgement& judgement) {
   return strictest;
 }
 
-std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
-                                      const std::vector<std::string>& directories, const FilesOfView& view) {
+NamedFiles files_named(const std::vector<std::string>& words, const std::vector<std::string>& directories,
+                       const FilesOfView& view) {
   FileHasher hasher(directories, view);
   for (size_t i = 0; i < words.size(); ++i) {
     for (const auto& spelling : spellings_of(words[i])) hasher.add(spelling);
@@ -129,7 +141,7 @@ std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
       for (const auto& file : files_of_module(words[i])) hasher.add(file);
     }
   }
-  return hasher.files();
+  return std::move(hasher).found();
 }
 
 Answer RememberingApprover::ask(const Question& question) {
@@ -167,31 +179,19 @@ std::optional<Verdict> Questions::have_answer(const Question& question, Approver
   return std::nullopt;
 }
 
-Result<std::optional<Verdict>> Questions::ask(const std::function<ApprovalSubject()>& subject,
-                                              Approver& approver, ApprovedFilesLock& held) {
-  using Refused = std::optional<Verdict>;
-  const ApprovalSubject asked = subject();
-  const auto made = make_question(asked);
-  if (const auto* no = std::get_if<Verdict>(&made)) return Refused(*no);
+std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {
+  const auto made = make_question(subject());
+  if (const auto* no = std::get_if<Verdict>(&made)) return *no;
   const Question& question = std::get<Question>(made);
   if (question.approvers == Approvers::operator_alone && !approver.speaks_for_operator())
-    return Refused(refuse("only the operator may answer, and no approver here speaks for the operator",
-                          needs_the_user, "ask with a FiledApprover, which `cloche approve` answers"));
-  if (!asked.files.empty()) held.found_some();
-  TRY(held.check());
+    return refuse("only the operator may answer, and no approver here speaks for the operator",
+                  needs_the_user, "ask with a FiledApprover, which `cloche approve` answers");
   if (auto no = have_answer(question, approver)) return no;
-  TRY(held.hold());
   const std::string digest = approval_digest(subject());
-  if (spend(digest)) return Refused();
+  if (spend(digest)) return std::nullopt;
   if (digest != question.digest)
-    return Refused(refuse("the call or its files changed while the question was open", call_again));
-  return Refused(refuse("the yes was to another question, or has expired", call_again));
-}
-
-Result<std::optional<Verdict>> Questions::ask(const std::function<ApprovalSubject()>& subject,
-                                              Approver& approver) {
-  ApprovedFilesLock nothing;
-  return ask(subject, approver, nothing);
+    return refuse("the call or its files changed while the question was open", call_again);
+  return refuse("the yes was to another question, or has expired", call_again);
 }
 
 }  // namespace cloche

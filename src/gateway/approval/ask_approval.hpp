@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "gateway/approval/approved_files_lock.hpp"
 #include "gateway/launch/why_not_found.hpp"
 #include "policy/gates/approval.hpp"
 #include "policy/gates/decide.hpp"
@@ -29,9 +28,12 @@ struct FilesOfView {
   std::function<std::optional<ShownFile>(const std::string& path)> on_host;  // of a path of the view
   std::function<bool(const std::string& path)> is_same;                      // on the host and in the view
 };
-std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
-                                      const std::vector<std::string>& directories,
-                                      const FilesOfView& view = {});
+struct NamedFiles {
+  std::vector<ExecutedFile> files = {};
+  std::vector<ExecutedFile> absent = {};  // what words could name, and is not there; without hashes
+};
+NamedFiles files_named(const std::vector<std::string>& words, const std::vector<std::string>& directories,
+                       const FilesOfView& view = {});
 
 // Knows which question was answered with yes, and does not ask that one again: the plan may be void and the
 // call judged once more before it starts.
@@ -50,13 +52,9 @@ class RememberingApprover : public Approver {
 // The answers of one session, for all of its threads.
 class Questions {
  public:
-  // Nothing: it may happen, once. A verdict: why not. An Error: the files could not be locked, and there is
-  // no answer. `subject` is taken again after the answer, because files may have changed while the question
-  // was open; `held` keeps them from changing from then on.
-  Result<std::optional<Verdict>> ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
-                                     ApprovedFilesLock& held);
-  // The same about what names no files.
-  Result<std::optional<Verdict>> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
+  // Nothing: it may happen, once. A verdict: why not. `subject` is taken again after the answer, because
+  // files may have changed while the question was open.
+  std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
 
  private:
   std::optional<Verdict> have_answer(const Question& question, Approver& approver);

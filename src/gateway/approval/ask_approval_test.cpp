@@ -26,7 +26,7 @@ class FilesNamed : public testing::Test {
   }
   Words named(const Words& words) const {
     Words names;
-    for (const auto& file : files_named(words, {root}))
+    for (const auto& file : files_named(words, {root}).files)
       names.push_back(file.path.substr(root.size() + 1) + (file.sha256.empty() ? " (no hash)" : ""));
     return names;
   }
@@ -49,19 +49,19 @@ TEST_F(FilesNamed, BehindALinkThatLeavesTheDirectory) {
   const FilesOfView other{.on_host = {},
                           .is_same = [&](const std::string& path) { return path != scratch.path + "/out"; }};
   for (const char* name : {"absolute.sh", "far.sh", "dir/far.sh", "dangling.sh"}) {
-    const auto unknown = files_named({name}, {root});
+    const auto unknown = files_named({name}, {root}).files;
     ASSERT_EQ(unknown.size(), 1U) << name;
     EXPECT_EQ(unknown[0].sha256, "") << name;
   }
   for (const char* name : {"absolute.sh", "far.sh", "dir/far.sh"}) {
-    const auto known = files_named({name}, {root}, same);
+    const auto known = files_named({name}, {root}, same).files;
     ASSERT_EQ(known.size(), 1U) << name;
     EXPECT_EQ(known[0].sha256, sha256("good")) << name;
     EXPECT_NE(known[0].path.find(" -> "), std::string::npos) << "the link is part of it: " << known[0].path;
   }
-  EXPECT_EQ(files_named({"absolute.sh"}, {root}, other).at(0).sha256, sha256("good"));
+  EXPECT_EQ(files_named({"absolute.sh"}, {root}, other).files.at(0).sha256, sha256("good"));
   for (const char* name : {"far.sh", "dir/far.sh", "dangling.sh"})
-    EXPECT_EQ(files_named({name}, {root}, other).at(0).sha256, "") << name;
+    EXPECT_EQ(files_named({name}, {root}, other).files.at(0).sha256, "") << name;
 }
 
 // A grant that is shown within the workspace is what a command finds there.
@@ -74,7 +74,7 @@ TEST_F(FilesNamed, InAGrantThatIsShownWithin) {
                            return ShownFile{scratch.path + "/granted", scratch.path + "/granted/x.sh"};
                          },
                          .is_same = {}};
-  EXPECT_EQ(files_named({"sub/x.sh"}, {root}, view).at(0).sha256, sha256("granted"));
+  EXPECT_EQ(files_named({"sub/x.sh"}, {root}, view).files.at(0).sha256, sha256("granted"));
 }
 
 TEST_F(FilesNamed, EachSpellingOfAName) {
@@ -137,8 +137,8 @@ TEST(Questions, AYesCountsOnceAndForASessionAgain) {
   for (const auto& [reply, asked] : {std::pair{Reply::once, 2}, {Reply::session, 1}}) {
     Questions questions;
     Scripted approver(reply);
-    EXPECT_FALSE(questions.ask([] { return subject(); }, approver).value());
-    EXPECT_FALSE(questions.ask([] { return subject(); }, approver).value());
+    EXPECT_FALSE(questions.ask([] { return subject(); }, approver));
+    EXPECT_FALSE(questions.ask([] { return subject(); }, approver));
     EXPECT_EQ(approver.asked, asked);
   }
 }
@@ -146,19 +146,19 @@ TEST(Questions, AYesCountsOnceAndForASessionAgain) {
 TEST(Questions, WhyNotIsSaidAsItWas) {
   Questions questions;
   Scripted no(Reply::no);
-  const auto refused = questions.ask([] { return subject(); }, no).value();
+  const auto refused = questions.ask([] { return subject(); }, no);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->gate, GateId::approval);
   EXPECT_NE(refused->reason.text().find("did not say yes"), std::string::npos);
   std::string input = "1";
   Scripted yes(Reply::once);
   yes.during = [&] { input = "2"; };
-  const auto changed = questions.ask([&] { return subject(input); }, yes).value();
+  const auto changed = questions.ask([&] { return subject(input); }, yes);
   ASSERT_TRUE(changed);
   EXPECT_NE(changed->reason.text().find("changed while"), std::string::npos);
   ApprovalSubject unread = subject();
   unread.files = {{"/w/big", ""}};
-  const auto unasked = questions.ask([&] { return unread; }, yes).value();
+  const auto unasked = questions.ask([&] { return unread; }, yes);
   ASSERT_TRUE(unasked);
   EXPECT_NE(unasked->reason.text().find("/w/big"), std::string::npos);
 }
@@ -173,10 +173,10 @@ TEST(Questions, WhereTheOperatorMustAnswerNobodyElseIsAsked) {
   one.approvers = Approvers::operator_alone;
   Questions questions;
   Scripted client(Reply::session);
-  EXPECT_TRUE(questions.ask([&] { return one; }, client).value());
+  EXPECT_TRUE(questions.ask([&] { return one; }, client));
   EXPECT_EQ(client.asked, 0);
   Operators operators(Reply::once);
-  EXPECT_FALSE(questions.ask([&] { return one; }, operators).value());
+  EXPECT_FALSE(questions.ask([&] { return one; }, operators));
   EXPECT_EQ(operators.asked, 1);
 }
 
@@ -186,8 +186,8 @@ TEST(Questions, EachQuestionHasItsOwnAnswer) {
   Scripted no(Reply::no);
   Scripted yes(Reply::once);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_TRUE(questions.ask([] { return subject(); }, no).value());
-    EXPECT_FALSE(questions.ask([] { return subject(); }, yes).value());
+    EXPECT_TRUE(questions.ask([] { return subject(); }, no));
+    EXPECT_FALSE(questions.ask([] { return subject(); }, yes));
   }
   EXPECT_EQ(no.asked, 2);
   EXPECT_EQ(yes.asked, 2);
@@ -197,13 +197,13 @@ TEST(Questions, AnApproverThatThrowsSaysNo) {
   Questions questions;
   Scripted broken(Reply::session);
   broken.during = [] { throw std::runtime_error("the dialog is gone"); };
-  const auto refused = questions.ask([] { return subject(); }, broken).value();
+  const auto refused = questions.ask([] { return subject(); }, broken);
   ASSERT_TRUE(refused);
   EXPECT_NE(refused->reason.text().find("failed instead of answering"), std::string::npos);
   broken.during = [] { throw 1; };
-  EXPECT_TRUE(questions.ask([] { return subject(); }, broken).value());
+  EXPECT_TRUE(questions.ask([] { return subject(); }, broken));
   broken.during = nullptr;
-  EXPECT_FALSE(questions.ask([] { return subject(); }, broken).value());
+  EXPECT_FALSE(questions.ask([] { return subject(); }, broken));
 }
 
 class WrongAnswer : public Approver {
@@ -218,7 +218,7 @@ class WrongAnswer : public Approver {
 TEST(Questions, AYesToSomethingElseIsNamedAsThat) {
   Questions questions;
   WrongAnswer other({"sha256:other", Decision::allow, ~0ULL, 1});
-  const auto refused = questions.ask([] { return subject(); }, other).value();
+  const auto refused = questions.ask([] { return subject(); }, other);
   ASSERT_TRUE(refused);
   EXPECT_NE(refused->reason.text().find("to another question"), std::string::npos);
 }

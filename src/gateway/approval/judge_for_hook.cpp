@@ -90,12 +90,12 @@ std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
 }
 
 // Only ever asked about by name and words: what would happen is not known here.
-Result<Advice> answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
-                        const std::string& task, Approver& approver) {
+Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
+                const std::string& task, Approver& approver) {
   std::string approved;
   RememberingApprover listening(approver, approved);
   const auto subject = [&] { return subject_by_agent(asked, judgement, workspace, task); };
-  const auto no = TRY(Questions().ask(subject, listening));
+  const auto no = Questions().ask(subject, listening);
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   settle(judgement, no);
   Advice advice = advice_of(judgement);
@@ -107,7 +107,7 @@ Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord dec
                       Approver& approver, OnAsk on_ask) {
   Advice advice = advice_of(judgement);
   if (advice.decision == Decision::ask && !goes_back(judgement, on_ask))
-    advice = TRY(answered(judgement, asked, gateway.session().workspace, decided.task_id, approver));
+    advice = answered(judgement, asked, gateway.session().workspace, decided.task_id, approver);
   decided.decision = judgement.decision;
   decided.verdicts = judgement.gates;
   TRY(write_down(gateway, std::move(decided), advice.reason, outcome_of(advice, decisive(judgement))));
@@ -176,9 +176,7 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     std::string approved;
     RememberingApprover listening(approver, approved);
     Questions questions;
-    const auto no =
-        TRY(ask_about(judged, questions, listening, gateway.session().installation.state, context));
-    answer(judged, gateway.session(), no);
+    answer(judged, gateway.session(), ask_about(judged, questions, listening));
     advice = advice_of(judged.judgement);
     advice.approved = approved;
     advice.answered_by_operator = approver.speaks_for_operator();

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "gateway/changes/operator_set.hpp"
 #include "gateway/changes/stored_changes.hpp"
 #include "store/commit/commit_check.hpp"
 #include "store/commit/commit_lock.hpp"
@@ -134,7 +134,7 @@ Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
   for (size_t i = 0; i < held.trees.size(); ++i)
     layers.push_back(
         {changes_.trees[i], held.trees[i].project, held.trees[i].source, set_.header.attributes});
-  for (const Conflict& conflict : TRY(find_conflicts(layers, chosen_changes(), start(), {}))) {
+  for (const Conflict& conflict : TRY(find_conflicts(layers, chosen_changes(), start()))) {
     const Change at{.tree = conflict.tree, .path = conflict.path};
     if (!is_meant(paths.theirs, at))
       outcome_.conflicts.push_back({shown_path(changes_, conflict.tree, conflict.path), conflict.what});
@@ -215,18 +215,19 @@ Result<OperatorOutcome> Applying::commit_staged(const ApplyPaths& paths) {
 }
 
 Result<OperatorOutcome> Applying::commit_rest() {
-  SetHeader header{.sync = set_.header.sync, .workspace = set_.header.workspace};
+  SetHeader header{
+      .id = "a-" + TRY(random_word(12)), .sync = set_.header.sync, .workspace = set_.header.workspace};
   header.label = set_.header.label;
   header.start = set_.header.start;
   header.attributes = set_.header.attributes;
   header.trees = set_.header.trees;
-  SetInWork fresh = TRY(begin_operator_set(state_, sets_, std::move(header), "a-"));
+  SetInWork fresh = TRY(sets_.begin(std::move(header)));
   const ChangeSet chosen = chosen_changes();
   const std::vector<ChangeVerdict> verdicts(chosen.changes.size(), {.fate = Fate::committed});
   const auto committed = sets_.commit(fresh, chosen, verdicts, {.sync = set_.header.sync});
   if (!committed.ok() || committed.value().end != CommitEnd::committed) {
     const bool is_stuck = committed.ok() && committed.value().end == CommitEnd::stuck;
-    if (!is_stuck) drop_operator_set(sets_, fresh);
+    if (!is_stuck) sets_.discard(fresh);
     if (!committed.ok()) return committed.error();
     outcome_.end = is_stuck ? OperatorEnd::stuck : OperatorEnd::conflict;
     outcome_.reasons = committed.value().reasons;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
 #include "policy/changes/judge_changes.hpp"
 #include "policy/plan/layered_trees.hpp"
@@ -33,7 +34,7 @@ Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const Ch
   header.start = layers.start();
   header.attributes = layers.attributes();
   header.workspace = TRY(know_directory(terms.workspace));
-  header.places = TRY(layers.keep(terms.id));
+  header.places = {TRY(layers.keep(terms.id))};
   for (const TreeLayer& layer : layers.trees()) header.trees.push_back(TRY(stored_tree(layer)));
   return sets.begin(std::move(header));
 }
@@ -64,6 +65,22 @@ std::string conflicts_text(const std::vector<ConflictingPath>& conflicts) {
   return text;
 }
 
+// Its first write copies a file of the project to the layer, however little is changed.
+std::vector<std::string> large_copies(const ChangeSet& set) {
+  constexpr uint64_t large = uint64_t{256} << 20;
+  std::vector<std::string> notes;
+  for (const Change& change : set.changes) {
+    const bool is_copied = change.kind == ChangeKind::changed && change.before && change.after &&
+                           change.before->kind == FileKind::file && change.after->kind == FileKind::file;
+    if (is_copied && change.before->size >= large)
+      notes.push_back(
+          shown(shown_path(set, change.tree, change.path)) + " of " +
+          std::to_string(change.before->size >> 20) +
+          " MiB was copied before it was changed; live_paths names what is written without a copy");
+  }
+  return notes;
+}
+
 class Settling {
  public:
   Settling(CallLayers& layers, const ChangeTerms& terms)
@@ -76,15 +93,19 @@ class Settling {
     std::vector<ChangedTree> roots;
     for (const TreeLayers& tree : trees_) roots.push_back(tree.tree);
     const auto lock = lock_commits(terms_.state, roots);
-    const ReadChanges read = TRY(read_changes(trees_, {}));
+    if (terms_.is_released) layers_.take_back_approved();
+    const uint64_t until_ms = sys::monotonic_ms() + plan.limits.judge_ms;
+    const ReadChanges read =
+        TRY(read_changes(trees_, {.entries = plan.limits.changes, .until_ms = until_ms}));
     set_ = read.set;
     if (set_.changes.empty() && read.is_exact()) return outcome_;
     outcome_.counts = count(set_);
     outcome_.digest = digest_of(set_);
+    outcome_.notes = large_copies(set_);
     if (const auto why = why_unread(read, terms_)) return stage(*why);
     if (!lock.ok()) return stage(lock.error().what.text());
-    JudgedChanges judged =
-        judge_changes(set_, TRY(look_around_changes(set_, trees_, terms_.git)), terms_.rules);
+    JudgedChanges judged = judge_changes(
+        set_, TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms})), terms_.rules);
     verdicts_ = std::move(judged.verdicts);
     TRY(close_directories(trees_, set_));
     if (judged.stage) return stage(*judged.stage);
@@ -95,12 +116,14 @@ class Settling {
 
  private:
   Result<ChangesOutcome> commit() {
-    for (const auto& conflict : TRY(find_conflicts(trees_, set_, layers_.start(), {}, layers_.indexes())))
-      outcome_.conflicts.push_back({shown_path(set_, conflict.tree, conflict.path), conflict.what});
+    for (const auto& conflict : TRY(find_conflicts(trees_, set_, layers_.start(), layers_.indexes())))
+      outcome_.conflicts.push_back(
+          {shown_path(set_, conflict.tree, conflict.path, terms_.workspace), conflict.what});
     if (!outcome_.conflicts.empty()) return stage(conflicts_text(outcome_.conflicts));
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
     outcome_.set = work.header.id;
-    const Committed committed = TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync}));
+    const Committed committed =
+        TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo}));
     if (committed.end != CommitEnd::committed) {
       outcome_.end = ChangesEnd::staged;
       outcome_.why_staged =
@@ -110,7 +133,7 @@ class Settling {
     } else {
       outcome_.end = ChangesEnd::committed;
     }
-    outcome_.paths = changed_paths(set_, verdicts_);
+    outcome_.paths = changed_paths(set_, verdicts_, terms_.workspace);
     return std::move(outcome_);
   }
 
@@ -121,7 +144,7 @@ class Settling {
     outcome_.end = ChangesEnd::staged;
     outcome_.set = work.header.id;
     outcome_.why_staged = why;
-    outcome_.paths = changed_paths(set_, verdicts_);
+    outcome_.paths = changed_paths(set_, verdicts_, terms_.workspace);
     return std::move(outcome_);
   }
 

@@ -23,6 +23,7 @@ struct ChangeTerms {
   ChangeRules rules = {};
   GitSources git = {};
   FileSync sync = FileSync::later;
+  UndoBounds undo = {};
   bool was_cancelled = false;  // by the client, which no longer waits: an operator says what becomes of it
   bool is_released = false;    // the kernel has let go of the overlays
 };

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
+#include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "gateway/changes/operator_set.hpp"
 #include "store/commit/commit_lock.hpp"
 
 namespace cloche {
@@ -34,17 +34,18 @@ std::set<std::array<uint64_t, 3>> placed_by_undos(const ChangeSets& sets, const 
 }
 
 // Of an undo that was planned and is to be done.
-Result<OperatorOutcome> commit_undo(const std::string& state, const ChangeSets& sets, const StoredSet& set,
-                                    UndoPlan& plan, OperatorOutcome outcome) {
-  SetHeader header{.sync = set.header.sync, .workspace = set.header.workspace};
+Result<OperatorOutcome> commit_undo(const ChangeSets& sets, const StoredSet& set, UndoPlan& plan,
+                                    OperatorOutcome outcome) {
+  SetHeader header{
+      .id = "u-" + TRY(random_word(12)), .sync = set.header.sync, .workspace = set.header.workspace};
   header.label = set.header.label;
   header.undoes = set.header.id;
   header.trees = plan.trees;
-  SetInWork work = TRY(begin_operator_set(state, sets, std::move(header), "u-"));
+  SetInWork work = TRY(sets.begin(std::move(header)));
   const auto committed =
       sets.commit(work, plan.changes, plan.verdicts, std::move(plan.planned), {.sync = work.header.sync});
   if (!committed.ok()) {
-    drop_operator_set(sets, work);
+    sets.discard(work);
     return committed.error();
   }
   outcome.reasons = committed.value().reasons;
@@ -53,7 +54,7 @@ Result<OperatorOutcome> commit_undo(const std::string& state, const ChangeSets& 
     case CommitEnd::stuck: outcome.end = OperatorEnd::stuck; return outcome;
     default:
       outcome.end = OperatorEnd::conflict;
-      drop_operator_set(sets, work);
+      sets.discard(work);
       return outcome;
   }
   TRY(sets.record_undone(set.header.id, plan.changes));
@@ -109,7 +110,7 @@ Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::ve
     outcome.conflicts.push_back({shown_path(set.changes, conflict.tree, conflict.path), conflict.reason});
   outcome.end = outcome.conflicts.empty() ? OperatorEnd::done : OperatorEnd::conflict;
   if (outcome.end == OperatorEnd::conflict || rehearsal == Rehearsal::dry_run) return outcome;
-  return commit_undo(state_, sets_, set, plan, std::move(outcome));
+  return commit_undo(sets_, set, plan, std::move(outcome));
 }
 
 Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<UndoPath>& only) const {

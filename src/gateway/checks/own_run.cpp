@@ -3,6 +3,7 @@
 #include "gateway/launch/caller.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "store/host/observe.hpp"
+#include "store/protected/fixed_places.hpp"
 
 namespace cloche {
 namespace {
@@ -19,7 +20,7 @@ Result<Planned> observe_and_plan(const RunRequest& request, const Environment& e
   Planned planned;
   planned.seen = TRY(observe(request, environment, std::move(caller), installation.places(environment)));
   TRY(judge_workspace(planned.seen.facts.workspace, planned.seen.facts.caller.home));
-  TRY(observe_protected(request, planned.seen));
+  if (writes_of(request) == Writes::live) TRY(observe_fixed_places(request, planned.seen));
   TRY(apply(learnt, planned.seen.facts));
   planned.plan = TRY(plan_run(request, planned.seen.facts));
   return planned;
@@ -39,10 +40,7 @@ Result<Ran> run_own(const RunRequest& request, const Environment& environment,
     Planned planned = TRY(observe_and_plan(request, environment, installation, learnt));
     const OwnProcess own(std::move(planned.plan));
     auto ended = TRY(start_program(own, planned.seen.facts,
-                                   {.installation = installation,
-                                    .streams = Streams{},
-                                    .proving = proving,
-                                    .workspace_is_temporary = request.workspace_goes}));
+                                   {.installation = installation, .streams = Streams{}, .proving = proving}));
     if (auto* ran = std::get_if<Ran>(&ended)) return std::move(*ran);
     auto& voided = std::get<Voided>(ended);
     if (learnt.times == most_judged_again) return std::move(voided.why);

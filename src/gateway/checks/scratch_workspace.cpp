@@ -132,7 +132,6 @@ RunRequest in_scratch(const ScratchWorkspace& workspace, std::vector<std::string
   RunRequest request;
   request.argv = std::move(argv);
   request.workspace = workspace.path();
-  request.workspace_goes = true;
   request.toolchains = "none";
   return request;
 }

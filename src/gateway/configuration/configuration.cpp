@@ -13,7 +13,6 @@
 #include "base/text/visible_text.hpp"
 #include "gateway/checks/isolation_levels.hpp"
 #include "gateway/configuration/rule_gate.hpp"
-#include "gateway/protected/unlooked_configuration.hpp"
 #include "gateway/session.hpp"
 #include "policy/gates/gates.hpp"
 #include "policy/plan/plan_run.hpp"
@@ -172,7 +171,6 @@ void keep_directories(RunRequest& request, const Settings& settings) {
 
 Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
                                          const std::string& workspace) {
-  if (!workspace.empty()) TRY(judge_unlooked_configuration(installation.state, workspace));
   Configuration configuration;
   const std::string folder = TRY(installation.config_folder(environment));
   configuration.files =
@@ -291,6 +289,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   }
   raise_rung(request, settings);
   request.writes = with_flag(settings.writes, request.asked_writes, "--writes").value;
+  for (const auto& path : settings.live_paths.value) request.live_paths.emplace_back(live_directory(path));
   for (const auto& path : settings.tool_path.value) {
     // By the name that it has in the view: a link to it is not there.
     request.tool_path.push_back(look_at_place(path).path);

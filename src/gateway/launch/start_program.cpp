@@ -1,8 +1,9 @@
 #include "gateway/launch/start_program.hpp"
 
-#include <algorithm>
+#include <time.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <iterator>
 #include <utility>
 
 #include "confine/boxes/mount_points.hpp"
@@ -10,6 +11,7 @@
 #include "confine/supervise/interrupted.hpp"
 #include "egress/gate.hpp"
 #include "gateway/launch/caller.hpp"
+#include "gateway/launch/live_places.hpp"
 #include "gateway/launch/why_not_found.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/host/observe.hpp"
@@ -82,7 +84,10 @@ Result<Ran> run_with(LaunchResources& resources, const Startable& what, const Ca
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
   auto layers = TRY(layers_for(plan, caller, options.installation));
-  if (layers) resources.use(*layers);
+  if (layers) {
+    TRY(layers->put_approved(options.approved));
+    resources.use(*layers);
+  }
   const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
@@ -93,10 +98,11 @@ Result<Ran> run_with(LaunchResources& resources, const Startable& what, const Ca
   return Ran{std::move(outcome), std::move(proof), std::move(layers)};
 }
 
-// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
-// one.
+// A clone or a layer without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers
+// nothing for one.
 bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
-  return error.number == EINVAL && !caller.privileged && error.step == FailedStep::clone_source;
+  return error.number == EINVAL && !caller.privileged &&
+         (error.step == FailedStep::clone_source || error.step == FailedStep::mount_layer);
 }
 
 // The view could not be built, so nothing was started.
@@ -127,110 +133,60 @@ void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const Call
   }
 }
 
-// A tree that was judged was opened by its name again, and something else stands there.
-Error was_replaced(Error error) {
-  if (error.number != ENOTDIR && error.number != ELOOP && error.number != ENOENT) return error;
-  error.what = "a directory that was judged is gone or was replaced: " + error.what;
-  return error;
-}
-
-std::vector<std::string> paths_let_go(const GuardFacts& before, const ProtectedLook& look) {
-  GuardFacts after = before;
-  look.let_go_of_doubtful(after);
-  std::vector<std::string> paths;
-  for (size_t i = 0; i < before.files.size(); ++i)
-    if (before.files[i].kept && !after.files[i].kept) paths.push_back(before.files[i].file.path);
-  return paths;
-}
-
 // What must be known before this can be tried again; nothing: trying again would not help.
-std::optional<Learnt> learn_from(const Error& error, const Facts& facts, const ProtectedLook& look) {
+std::optional<Learnt> learn_from(const Error& error, const Facts& facts) {
   if (refused_for_mounts_below(error, facts.caller) && facts.mounts_below.empty())
     return Learnt{.mounts_below = true};
-  // A member of the protected set that was to be a mount is gone: another call had made it, or put it back,
-  // and has taken it away since.
-  if (is_about_a_mount(error) && has_lost_a_member(facts.guard))
-    return Learnt{.let_go = paths_let_go(facts.guard, look)};
   return std::nullopt;
 }
 
-void add_to(Error& error, const ProtectedLook::Found& found) {
-  for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
-  for (const auto& path : found.restored) error.what += "; put back: " + path;
-  if (!found.gap.empty()) error.what += "; and the look for protected files was not complete: " + found.gap;
+// Of its own for each call: a name that sorts by time.
+std::string quarantine_for(const StartOptions& options) {
+  const std::string& state = options.installation.state;
+  if (!options.quarantine.empty() || state.empty()) return options.quarantine;
+  return state + "/quarantine/" + std::to_string(::time(nullptr)) + "-" + std::to_string(::getpid());
 }
 
 }  // namespace
 
-void Learnt::add(Learnt more) {
+void Learnt::add(const Learnt& more) {
   mounts_below = mounts_below || more.mounts_below;
   other_backend = other_backend || more.other_backend;
-  let_go.insert(let_go.end(), more.let_go.begin(), more.let_go.end());
-  std::move(more.found.quarantined.begin(), more.found.quarantined.end(),
-            std::back_inserter(found.quarantined));
-  found.restored.insert(found.restored.end(), more.found.restored.begin(), more.found.restored.end());
-  if (found.gap.empty()) found.gap = std::move(more.found.gap);
   ++times;
 }
 
 Result<void> apply(const Learnt& learnt, Facts& facts) {
-  constexpr int times_with_all = 2;  // a member that is lost again and again is only looked at afterwards
   if (learnt.mounts_below) TRY(observe_mounts_below(facts));
-  if (learnt.times <= times_with_all) return {};
-  for (auto& fact : facts.guard.files) {
-    const auto& paths = learnt.let_go;
-    if (std::find(paths.begin(), paths.end(), fact.file.path) != paths.end()) fact.kept = false;
-  }
   return {};
-}
-
-void add_found(Outcome& outcome, ProtectedLook::Found found) {
-  auto& taken = found.quarantined;
-  outcome.quarantined.insert(outcome.quarantined.begin(), std::make_move_iterator(taken.begin()),
-                             std::make_move_iterator(taken.end()));
-  outcome.restored.insert(outcome.restored.begin(), found.restored.begin(), found.restored.end());
-  if (!found.gap.empty()) distrust(outcome, std::move(found.gap));
 }
 
 Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Facts& facts,
                                                 StartOptions options) {
   using Ended = std::variant<Ran, Voided>;
-  using Afterwards = ProtectedLook::Afterwards;
-  // First, because the kernel needs as long for the namespaces as the look below takes. A jail without a plan
-  // can do nothing, and ends when it is given none.
   LaunchResources resources = TRY(resources_for(what.plan(), facts.caller, options));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
     return describe_missing(missing);
-  const auto afterwards =
-      options.workspace_is_temporary ? Afterwards::nobody_comes : Afterwards::somebody_comes;
-  auto begun = ProtectedLook::begin(facts, options.quarantine, options.installation.state, afterwards);
-  if (!begun.ok()) return was_replaced(begun.take_error());
-  ProtectedLook look = std::move(begun).value();
-  if (look.has_made_up()) {  // what was observed before it may not be so any more
-    Voided voided{Error{Cause::internal, "the workspace was being put in order after a call that was killed"},
-                  {}};
-    voided.learnt.found = look.finish(facts.guard);
-    return Ended(std::move(voided));
-  }
+  const LivePlaces live = TRY(LivePlaces::hold(facts));
   auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
+  // Whether the command was started is not ours to guess, so the places are looked at also after an error.
+  LivePlaces::Taken taken = live.take_new(facts.guard, quarantine_for(options));
   if (!ran.ok()) {
-    if (auto learnt = learn_from(ran.error(), facts, look)) {
-      learnt->found = look.finish(facts.guard);
-      return Ended(Voided{ran.take_error(), std::move(*learnt)});
-    }
     Error error = ran.take_error();
+    if (auto learnt = learn_from(error, facts)) return Ended(Voided{std::move(error), *learnt});
     if (error.cause == Cause::system && is_about_a_mount(error)) {
       // Where a place is missing, that says more than the step that met it.
       if (auto places = check_mount_points(what.plan()); !places.ok()) error = places.take_error();
     }
-    // Whether the command was started is not ours to guess, so the tree is looked at all the same.
-    add_to(error, look.finish(facts.guard));
+    for (const auto& one : taken.quarantined) error.what += "; quarantined: " + one.path;
+    if (!taken.gap.empty()) error.what += "; " + taken.gap;
     return error;
   }
   Outcome& outcome = ran.value().outcome;
   explain_not_found(outcome, what.plan(), facts.caller);
-  add_found(outcome, look.finish(facts.guard));
+  outcome.quarantined = std::move(taken.quarantined);
+  outcome.restored = std::move(taken.restored);
+  if (!taken.gap.empty()) distrust(outcome, std::move(taken.gap));
   return Ended(std::move(ran).value());
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,7 +15,6 @@
 #include "confine/supervise/supervisor.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "gateway/launch/launch_resources.hpp"
-#include "gateway/protected/protected_look.hpp"
 #include "model/facts.hpp"
 #include "store/layers/call_layers.hpp"
 
@@ -28,8 +28,8 @@ struct StartOptions {
   const Installation& installation;
   const Streams& streams;
   std::string quarantine = {};  // where what it made of the protected set is put; empty: in Cloche's state
+  std::span<const ExecutedFile> approved = {};  // put into its layers, where it has some
   Proving proving = Proving::when_needed;
-  bool workspace_is_temporary = false;  // deleted after the call, so no later call scans it
   std::optional<LaunchResources> resources =
       {};  // started before there was a plan; taken where it fits the plan
 };
@@ -44,12 +44,9 @@ struct Ran {
 struct Learnt {
   bool mounts_below = false;   // the host's mounts in the operator's trees come along and must be covered
   bool other_backend = false;  // the level's best one lacks a layer here: the others are tried
-  std::vector<std::string> let_go =
-      {};                           // protected members that another call may take away: no mounts of these
-  ProtectedLook::Found found = {};  // what the look at the tree took away meanwhile
-  int times = 0;                    // how often a plan was void
+  int times = 0;               // how often a plan was void
 
-  void add(Learnt more);
+  void add(const Learnt& more);
 };
 
 // The plan no longer fits the world. Nothing was started.
@@ -72,7 +69,5 @@ Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
 
 // What was learnt, applied to facts that were looked up again.
 Result<void> apply(const Learnt& learnt, Facts& facts);
-// What looks at the tree found before the one that the outcome tells of.
-void add_found(Outcome& outcome, ProtectedLook::Found found);
 
 }  // namespace cloche

@@ -132,7 +132,7 @@ void pass_plan_on(const First& first, const Word& word) {
   const Plan plan = read_plan();
   size_t tree_bytes = 0;
   if (plan.has(wire::privileged)) {
-    clone_trees(plan, trees);
+    clone_trees(plan, trees, first.pidfd);
     Text<24> who;
     map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
     tree_bytes = plan.mounts.size() * sizeof trees.fd[0];

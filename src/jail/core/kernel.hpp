@@ -49,6 +49,7 @@ inline int inotify() { return static_cast<int>(::syscall(SYS_inotify_init1, O_CL
 inline int inotify_watch(int inotify, const char* path, unsigned events) {
   return static_cast<int>(::syscall(SYS_inotify_add_watch, inotify, path, events));
 }
+inline int enter_mounts(int of) { return static_cast<int>(::syscall(SYS_setns, of, CLONE_NEWNS)); }
 inline int pivot_root(const char* new_root, const char* put_old) {
   return static_cast<int>(::syscall(SYS_pivot_root, new_root, put_old));
 }

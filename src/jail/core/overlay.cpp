@@ -30,6 +30,10 @@ struct Layers {
   int upper;
   int work;
 };
+Layers opened[wire::max_mounts];  // by index of the mount
+
+// Covered while the overlays are made, in a namespace whose own /tmp is of no use any more.
+constexpr const char* attach_point = "/tmp";
 
 int open_directory(const char* path, const wire::Identity& judged, uint32_t index) {
   const int fd = must(::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), Step::clone_source, index);
@@ -111,9 +115,17 @@ void must_be_writable(int fd, uint32_t index) {
   if ((static_cast<unsigned long>(seen.f_flags) & MS_RDONLY) != 0) fail(Step::mount_overlay, EROFS, index);
 }
 
+// Before Linux 6.15 a clone can be a layer only where it is mounted. Taking it away again would wait for
+// every processor: it goes with the old root.
+void attach(const Layers& layers, uint32_t index) {
+  for (const int clone : {layers.lower, layers.parent})
+    must(kernel::move_mount(clone, AT_FDCWD, attach_point), Step::mount_overlay, index);
+}
+
 int mount_overlay(const wire::Plan& plan, uint32_t index) {
   const Mount& mount = plan.mounts[index];
-  const Layers layers = open_layers(plan, mount, index);
+  const Layers& layers = opened[index];
+  if (plan.has(wire::privileged)) attach(layers, index);
   const int fs = must(kernel::fsopen("overlay"), Step::mount_overlay, index);
   set_layer(fs, "lowerdir", layers.lower, index);
   set_layer(fs, "upperdir", layers.upper, index);
@@ -136,16 +148,25 @@ void watch(int inotify, int overlay, uint32_t index) {
 
 }  // namespace
 
-void mount_overlays(const wire::Plan& plan, Trees& trees) {
-  int inotify = -1;
+void mount_overlays(const wire::Plan& plan, Trees& trees, int first) {
+  bool has_overlays = false;
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
-    if (inotify < 0) inotify = must(kernel::inotify(), Step::watch_overlay, i);
+    has_overlays = true;
+    opened[i] = open_layers(plan, plan.mounts[i], i);  // all of them before the first is attached over a path
+  }
+  if (!has_overlays) return;
+  const int inotify = must(kernel::inotify(), Step::watch_overlay);
+  const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
+  if (first >= 0) must(kernel::enter_mounts(first), Step::mount_overlay);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    if (plan.mounts[i].kind != MountKind::overlay) continue;
     trees.fd[i] = mount_overlay(plan, i);
     watch(inotify, trees.fd[i], i);
   }
-  if (inotify < 0) return;
+  if (first >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
   send_with({.kind = wire::ReportKind::overlays}, inotify);
+  ::close(home);
   ::close(inotify);
 }
 

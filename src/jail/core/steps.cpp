@@ -69,7 +69,8 @@ const char* hint_for(Step step, int number) {
       return number == EROFS
                  ? "the kernel took the layer as read-only, so the file system cannot hold one: --live "
                    "writes without it"
-                 : "this file system or kernel cannot hold a layer for writes: --live writes without it";
+                 : "this file system or kernel cannot hold a layer for writes, or something is mounted below "
+                   "the tree: --live writes without it";
     case Step::watch_overlay:
       return number == EMFILE ? "this user watches as much as the kernel allows: raise "
                                 "/proc/sys/fs/inotify/max_user_instances"

@@ -282,12 +282,12 @@ int empty_root(unsigned attributes) {
 
 }  // namespace
 
-void clone_trees(const wire::Plan& plan, Trees& trees) {
+void clone_trees(const wire::Plan& plan, Trees& trees, int first) {
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
-  mount_overlays(plan, trees);
+  mount_overlays(plan, trees, first);
 }
 
 int enter_view(const wire::Plan& plan, const Trees& trees) {

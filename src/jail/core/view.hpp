@@ -18,8 +18,8 @@ int clone_tree(const wire::Plan& plan, const wire::Mount& mount, uint32_t index)
 
 // Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
 // as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
-// mount namespace, the only place where an ordinary user may clone.
-void clone_trees(const wire::Plan& plan, Trees& trees);
+// mount namespace, the only place where an ordinary user may clone. `first`: see mount_overlays().
+void clone_trees(const wire::Plan& plan, Trees& trees, int first = -1);
 
 // Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one. Returns the
 // new root.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json_text.hpp"
+#include "base/result.hpp"
 #include "model/change_set.hpp"
 #include "model/verdict.hpp"
 #include "policy/protected/protected.hpp"
@@ -16,23 +18,20 @@ namespace cloche {
 
 // Matches by path and kind; `more_than` makes it speak only when it matches more changes than that.
 struct ChangeRule {
-  enum class Per { call, task };
-
   std::vector<PathGlob> paths = {};    // none: every path
   std::vector<ChangeKind> kinds = {};  // none: every kind
   std::optional<uint64_t> more_than = {};
-  Per per = Per::call;
   Decision action = Decision::deny;
-  uint64_t matched_before = 0;          // by earlier calls of the task
-  std::string where = {};               // its file and line, for the operator
-  std::vector<std::string> match = {};  // paths that it must match, checked by the loader
+  std::string where = {};  // its file and line, for the operator
 
   // By the path within its tree, or by the absolute one.
   bool matches(const ChangeSet& set, const Change& change) const;
 };
 
-// How many changes of the set each rule matches: what a task adds up.
-std::vector<uint64_t> count_matches(const ChangeSet& set, const std::vector<ChangeRule>& rules);
+// `changes` of a configuration file: [{paths, kinds, more_than, per, action, match}]. Whatever is not
+// understood refuses the file. An action looser than `loosest` is refused as a project's.
+Result<std::vector<ChangeRule>> read_change_rules(const JsonValue& list, const std::string& source,
+                                                  Decision loosest);
 
 struct ChangeRules {
   std::vector<ChangeRule> rules = {};

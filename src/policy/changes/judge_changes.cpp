@@ -155,13 +155,13 @@ std::optional<std::string> ChangeJudge::why_withheld(const Change& change) {
 
 // Of the rules that match the strictest holds, and it can only make a verdict stricter.
 void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
-  const auto counts = count_matches(set_, rules_.rules);
-  for (size_t r = 0; r < rules_.rules.size(); ++r) {
-    const ChangeRule& rule = rules_.rules[r];
-    const uint64_t matched = counts[r] + (rule.per == ChangeRule::Per::task ? rule.matched_before : 0);
-    if (rule.more_than && matched <= *rule.more_than) continue;
+  for (const ChangeRule& rule : rules_.rules) {
+    std::vector<size_t> matched;
     for (size_t i = 0; i < set_.changes.size(); ++i) {
-      if (!rule.matches(set_, set_.changes[i])) continue;
+      if (rule.matches(set_, set_.changes[i])) matched.push_back(i);
+    }
+    if (rule.more_than && matched.size() <= *rule.more_than) continue;
+    for (const size_t i : matched) {
       has_rule_[i] = true;
       if (rule.action == Decision::deny)
         tighten(verdicts[i], Fate::withheld, "a rule of the operator's does not allow it", rule.where);
@@ -241,6 +241,19 @@ bool is_generated_directory(std::string_view name) {
       "build",         "dist",          "node_modules", "out",         "target", "venv"};
   static_assert(std::is_sorted(std::begin(generated), std::end(generated)));
   return std::binary_search(std::begin(generated), std::end(generated), name);
+}
+
+std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,
+                                                   const std::vector<std::string>& allowed) {
+  std::vector<std::optional<std::string>> dangers;
+  ChangedDirectories directories(set, facts);
+  const MovedChanges moved(set, facts, directories);
+  ChangedMemberJudge members(facts, directories, moved);
+  for (const auto& change : set.changes) {
+    const bool is_let_go = is_beneath_any(allowed, set.trees[change.tree].path + "/" + change.path);
+    dangers.push_back(is_let_go ? std::nullopt : facts.too_much ? facts.too_much : members.danger_in(change));
+  }
+  return dangers;
 }
 
 JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules) {

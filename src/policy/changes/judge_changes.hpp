@@ -22,6 +22,11 @@ struct JudgedChanges {
   std::optional<std::string> stage = {};
 };
 
+// Of changes that are in the project already: what of them the host would execute, by their order; nothing:
+// it would not.
+std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,
+                                                   const std::vector<std::string>& allowed);
+
 JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules);
 
 }  // namespace cloche

@@ -411,15 +411,6 @@ const Row rules[] = {
                     {.paths = {glob("*.c")}, .more_than = 1, .action = Decision::deny}};
      },
      {"a.py", "b.py"}},
-    {"counted over a task",
-     {deleted("a"), deleted("b")},
-     {},
-     {},
-     [](ChangeRules& all) {
-       all.rules = {
-           {.more_than = 5, .per = ChangeRule::Per::task, .action = Decision::ask, .matched_before = 4}};
-     },
-     {"a", "b"}},
     {"an allow does not open the protected set",
      {created(".envrc")},
      {},

@@ -22,6 +22,7 @@ namespace cloche {
 struct ExecutedFile {
   std::string path;
   std::string sha256;  // 64 hexadecimal digits; anything else: it could not be read, and nothing is asked
+  std::string on_host = {};  // the name by which it was opened: `path` is of the view, and for a person
 };
 
 struct ApprovalSubject {
@@ -30,6 +31,7 @@ struct ApprovalSubject {
   std::string input = {};                 // what it is fed: stdin, code, a file's new content
   std::string script_input = {};          // what code reads from its stdin: `input` is the code then
   std::vector<ExecutedFile> files = {};   // in any order
+  std::vector<ExecutedFile> absent = {};  // names that are no files yet: none may come before the call ends
   std::vector<std::string> reasons = {};  // why there is a question
   Approvers approvers = Approvers::anyone;
   std::string session = {};  // of an agent, where no plan says it: another session's call is another question

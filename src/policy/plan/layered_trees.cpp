@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/sys/path.hpp"
+#include "policy/plan/view_entries.hpp"
+#include "policy/plan/view_guards.hpp"
 
 namespace cloche {
 namespace {
@@ -31,22 +33,59 @@ const ViewEntry* around(const std::vector<ViewEntry>& view, const ViewEntry& inn
 Result<void> layer_writes(ConfinementPlan& plan) {
   std::vector<ViewEntry>& view = plan.view.edit();
   std::vector<bool> shown_through(view.size());
+  std::vector<ViewEntry> links;
   for (size_t i = 0; i < view.size(); ++i) {
     const ViewEntry& inner = view[i];
     if (!is_operators(inner)) continue;
     const ViewEntry* outer = around(view, inner);
     if (outer == nullptr) continue;
-    if (inner.target != outer->target + inner.source.substr(outer->source.size()))
-      return refusal(inner.source + " lies in " + outer->source +
-                         ", which is writable as well, and is shown at " + inner.target +
-                         " too: a call's writes would have two versions of it",
-                     "show it at one place, or write live: --live");
+    // One layer, so one place: by another name it is a link to that.
+    const std::string place = outer->target + inner.source.substr(outer->source.size());
+    if (inner.target != place)
+      links.push_back({.kind = EntryKind::link, .target = inner.target, .source = place, .why = inner.why});
     shown_through[i] = true;
   }
   size_t at = 0;
   std::erase_if(view, [&](const ViewEntry&) { return shown_through[at++]; });
+  for (const auto& link : links) {
+    const auto is_in_it = [&](const ViewEntry& entry) {
+      return entry.target != link.target && is_beneath(link.target, entry.target);
+    };
+    if (std::any_of(view.begin(), view.end(), [&](const ViewEntry& entry) {
+          return is_in_it(entry) && entry.owned && entry.role == EntryRole::shown;
+        }))
+      return refusal("something else is shown in " + link.target + ", and it is " + link.source +
+                         " by another name: a call's writes would have two versions of it",
+                     "show it at one place, or write live: --live");
+    std::erase_if(view, is_in_it);  // what is covered or kept there is so at its own place
+    view.push_back(link);
+  }
+  if (!links.empty()) view::put_in_order(view);
   for (auto& entry : view) entry.layered = can_have_layer(entry);
   return {};
+}
+
+Result<void> judge_mounts_in_layers(const ConfinementPlan& plan, const std::vector<FileFact>& mounts) {
+  for (const ViewEntry* tree : layered_trees(plan))
+    for (const FileFact& mount : mounts)
+      if (mount.path != tree->source && is_beneath(tree->source, mount.path))
+        return refusal(mount.path + " is mounted in " + tree->source +
+                           ", and the kernel lets no ordinary user have a layer for writes over that",
+                       "unmount it, or write live: --live");
+  return {};
+}
+
+void show_live(ConfinementPlan& plan, const std::vector<FileFact>& directories) {
+  std::vector<ViewEntry>& view = plan.view.edit();
+  for (const FileFact& directory : directories) {
+    const auto outer = std::find_if(view.begin(), view.end(), [&](const ViewEntry& entry) {
+      return entry.layered && directory.path != entry.source && is_beneath(entry.source, directory.path);
+    });
+    if (outer == view.end()) continue;
+    std::string target = outer->target + directory.path.substr(outer->source.size());
+    view.push_back(view::owned_tree(directory, std::move(target), outer->access, "live_paths"));
+  }
+  view::put_in_order(view);
 }
 
 std::vector<const ViewEntry*> layered_trees(const ConfinementPlan& plan) {

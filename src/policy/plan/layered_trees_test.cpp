@@ -36,8 +36,9 @@ TEST(LayeredTrees, EachWritableDirectoryHasOneLayer) {
       {"also where the wider one comes later", {{"/w/a", "/w/a"}, {"/w", "/w"}}, {"/w"}, {}},
       {"the same directory twice", {{"/w", "/w"}, {"/w", "/w"}}, {"/w"}, {}},
       {"a directory beside it has its own", {{"/w", "/w"}, {"/wa", "/wa"}}, {"/w", "/wa"}, {}},
-      {"one in it at another place would have two versions", {{"/w", "/w"}, {"/w/a", "/b"}}, {"!"}, {}},
-      {"and so would itself", {{"/w", "/w"}, {"/w", "/b"}}, {"!"}, {}},
+      {"one in it at another place is a link", {{"/w", "/w"}, {"/w/a", "/b"}}, {"/w"}, {}},
+      {"and so is itself", {{"/w", "/w"}, {"/w", "/b"}}, {"/w"}, {}},
+      {"but not with more in it", {{"/w", "/w"}, {"/w", "/b"}, {"/o", "/b/o"}}, {"!"}, {}},
       {"one that is only read in it has none", {{"/w", "/w"}, {"/w/a", "/b", Access::run}}, {"/w"}, {}},
       {"a file is written live", {{"/w", "/w"}, {"/f", "/f", Access::write, true}}, {"/w"}, {"/f"}},
       {"but for one in a layer", {{"/w", "/w"}, {"/w/f", "/w/f", Access::write, true}}, {"/w"}, {}},
@@ -63,6 +64,22 @@ TEST(LayeredTrees, EachWritableDirectoryHasOneLayer) {
     EXPECT_EQ(layered, row.layered);
     EXPECT_EQ(live, row.live);
   }
+}
+
+TEST(LayeredTrees, LiveDirectoriesAreShownAboveTheLayerTheyLieIn) {
+  ConfinementPlan plan;
+  plan.view.push_back(entry({"/w", "/in"}));
+  plan.view.push_back(entry({"/r", "/r", Access::run}));
+  ASSERT_TRUE(layer_writes(plan).ok());
+  std::vector<FileFact> facts;
+  for (const char* path : {"/w/target", "/w", "/r/a", "/elsewhere"})
+    facts.push_back({.kind = FileFact::Kind::directory, .path = path});
+  show_live(plan, facts);
+  const auto live = live_trees(plan);
+  ASSERT_EQ(live.size(), 1U);
+  EXPECT_EQ(live[0]->source, "/w/target");
+  EXPECT_EQ(live[0]->target, "/in/target");
+  EXPECT_EQ(layered_trees(plan).size(), 1U);
 }
 
 }  // namespace

@@ -23,10 +23,11 @@ Result<ConfinementPlan> plan_action(const Launch& launch, Writes writes, const F
   plan.directory = plan.workspace = facts.workspace.path;
   if (const auto* action = launch.as<FileAction>()) {
     plan.action = to_json(*action);
-    if (writes != Writes::live && changes_files(action->kind)) {
-      plan.writes = writes;
-      plan.view.push_back(
-          view::owned_tree(facts.workspace, facts.workspace.path, Access::write, "the workspace"));
+    if (changes_files(action->kind)) {  // no process of the call is there to see its writes early
+      plan.writes = writes == Writes::live ? Writes::commit : writes;
+      FileFact workspace = facts.workspace;
+      workspace.kind = FileFact::Kind::directory;  // also where the call is the first, and makes it
+      plan.view.push_back(view::owned_tree(workspace, workspace.path, Access::write, "the workspace"));
       TRY(layer_writes(plan));
     }
   } else if (const auto* recall = launch.as<Recall>()) {

@@ -435,7 +435,11 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   if (request.script) add_script(plan, *request.script);
   view::put_in_order(plan.view.edit());
   plan.writes = writes_of(request);
-  if (plan.writes != Writes::live) TRY(layer_writes(plan));
+  if (plan.writes != Writes::live) {
+    TRY(layer_writes(plan));
+    show_live(plan, facts.live);
+  }
+  if (!facts.caller.privileged) TRY(judge_mounts_in_layers(plan, facts.mounts_below));
   add_environment(plan, request, facts);
 
   const bool hidden = request.workspace_use == WorkspaceUse::hidden;

@@ -57,7 +57,7 @@ TEST(LinkedNames, WhatIsProtectedIsSoByBothNames) {
   Facts facts = plain_host();
   facts.grants = {directory("/home/user/data")};
   facts.grants.front().turns = {"/home/user/dl"};
-  facts.guard.files = {{.file = directory("/home/user/data/.git/hooks"), .changed = {}, .kept = true}};
+  facts.guard.kept = {directory("/home/user/data/.git/hooks")};
   const ConfinementPlan plan = planned(request, facts);
   for (const char* path : {"/home/user/data/.git/hooks", "/home/user/dl/.git/hooks"}) {
     ASSERT_NE(find(plan, path), nullptr) << path;

@@ -269,12 +269,11 @@ void keep_protected(ConfinementPlan& plan, const Facts& facts) {
       if (git.path != entry.source && is_beneath(entry.source, git.path))
         add_pin(kept, plan.view, entry, git, seen_at(entry, git.path));
     }
-    for (const auto& fact : facts.guard.files) {
-      if (!fact.kept) continue;
-      if (is_beneath(fact.file.path, entry.source)) {
+    for (const auto& fact : facts.guard.kept) {
+      if (is_beneath(fact.path, entry.source)) {
         entry.access = access;
-      } else if (is_beneath(entry.source, fact.file.path)) {
-        kept.push_back(owned_tree(fact.file, seen_at(entry, fact.file.path), access, "the protected set"));
+      } else if (is_beneath(entry.source, fact.path)) {
+        kept.push_back(owned_tree(fact, seen_at(entry, fact.path), access, "the protected set"));
       }
     }
   }

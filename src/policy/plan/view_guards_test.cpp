@@ -249,7 +249,7 @@ TEST(ViewGuards, TheSystemAsAWholeIsNobodysToWrite) {
 TEST(ViewGuards, AGitDirectoryWithKeptMembersIsPinned) {
   Facts facts = host();
   facts.guard.pinned = {found(Kind::directory, "/home/user/project/.git", 70)};
-  facts.guard.files = {{.file = found(Kind::file, "/home/user/project/.git/config", 71), .kept = true}};
+  facts.guard.kept = {found(Kind::file, "/home/user/project/.git/config", 71)};
   const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
   ASSERT_TRUE(plan.ok()) << plan.error().what;
   EXPECT_EQ(parts_of(plan.value()), "/home/user/project/.git=write-run");

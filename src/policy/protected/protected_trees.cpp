@@ -84,19 +84,12 @@ Result<void> judge_roots(const std::vector<std::string>& roots, const std::vecto
   return {};
 }
 
-Result<void> judge_led_roots(const GuardFacts& guard) {
-  for (const auto& root : guard.roots) {
-    const auto names_it = [&](const LeadFact& lead) {
-      const bool is_place = lead.kind != LeadFact::Kind::link && LeadFact::is_executed(lead.kind);
-      return is_place && lead.end.inode != 0 && is_beneath(lead.end.path, root);
-    };
-    if (std::none_of(guard.leads.begin(), guard.leads.end(), names_it) || is_allowed(guard.allowed, root))
-      continue;
-    return refusal(
-        "a configuration of git has it execute what is in " + root + ", and a command could write there",
-        "name another directory, or let go of this one with --allow-protected " + root);
-  }
-  return {};
+Result<void> judge_executed_root(const std::string& root, bool is_executed,
+                                 const std::vector<std::string>& allowed) {
+  if (!is_executed || is_allowed(allowed, root)) return {};
+  return refusal(
+      "a configuration of git has it execute what is in " + root + ", and a command could write there",
+      "name another directory, or let go of this one with --allow-protected " + root);
 }
 
 Result<void> judge_mounts_below(const std::vector<std::string>& roots,
@@ -122,18 +115,6 @@ bool meets_allowed(const std::vector<std::string>& allowed, const std::string& p
 bool is_allowed(const std::vector<std::string>& allowed, const std::string& path) {
   return std::any_of(allowed.begin(), allowed.end(),
                      [&](const std::string& other) { return is_beneath(other, path); });
-}
-
-const LeadFact* lead_to(const std::vector<LeadFact>& leads, const std::string& path) {
-  const auto found = std::find_if(leads.begin(), leads.end(), [&](const LeadFact& lead) {
-    // A checkout may lie in a bare repository; what is git's in there has names of its own.
-    if (!LeadFact::is_executed(lead.kind)) return false;
-    // A link that leads back to what it lies in has nothing of its own there.
-    const bool leads_back = lead.kind == LeadFact::Kind::link && is_beneath(lead.end.path, lead.path);
-    const bool at_its_end = !lead.end.path.empty() && !leads_back && is_beneath(lead.end.path, path);
-    return is_beneath(tidied("/", lead.path), path) || at_its_end;
-  });
-  return found != leads.end() ? &*found : nullptr;
 }
 
 }  // namespace cloche

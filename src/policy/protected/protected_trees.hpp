@@ -29,16 +29,14 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
 // kept from the command, so the operator has to let go of it.
 Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed);
 
-// Likewise of one that git executes because a configuration around it says so.
-Result<void> judge_led_roots(const GuardFacts& guard);
+// Likewise of one that git executes as a whole because a configuration around it says so.
+Result<void> judge_executed_root(const std::string& root, bool is_executed,
+                                 const std::vector<std::string>& allowed);
 
 // Without mounts of its own a level shows what the host has mounted in a tree, and a look does not go there.
 // It has to be granted as a tree of its own.
 Result<void> judge_mounts_below(const std::vector<std::string>& roots,
                                 const std::vector<std::string>& mount_points);
-
-// By which of the leads what is at the path, absolute and without a link, is executed; nullptr: by none.
-const LeadFact* lead_to(const std::vector<LeadFact>& leads, const std::string& path);
 
 // Whether the path is allowed, or holds something that is.
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path);

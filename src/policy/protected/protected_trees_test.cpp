@@ -77,31 +77,9 @@ TEST(Guarded, ARootThatIsItselfProtected) {
 }
 
 TEST(Guarded, ARootThatAConfigurationAroundItNames) {
-  using Lead = LeadFact::Kind;
-  const auto judged = [](Lead kind, const char* end, const Paths& allowed = {}) {
-    return judge_led_roots(
-               {.roots = {"/r/hk"}, .allowed = allowed, .leads = {{"/x", kind, {.path = end, .inode = 7}}}})
-        .ok();
-  };
-  EXPECT_FALSE(judged(Lead::hooks, "/r/hk"));
-  EXPECT_FALSE(judged(Lead::hooks, "/r"));
-  EXPECT_TRUE(judged(Lead::hooks, "/r/hk/in"));
-  EXPECT_TRUE(judged(Lead::hooks, "/r/h"));
-  EXPECT_TRUE(judged(Lead::link, "/r/hk"));  // one that leads back
-  EXPECT_TRUE(judged(Lead::repository, "/r"));
-  EXPECT_TRUE(judged(Lead::hooks, "/r/hk", {"/r/hk"}));
-}
-
-TEST(Guarded, WhatLeadsToAPath) {
-  using Lead = LeadFact::Kind;
-  const std::vector<LeadFact> leads = {{"/w/sub/../hk", Lead::hooks, {.path = "/w/hk", .inode = 1}},
-                                       {"/w/.vscode/tasks.json", Lead::link, {.path = "/w/ed/tasks.json"}},
-                                       {"/w/.claude/all", Lead::link, {.path = "/w", .inode = 2}},
-                                       {"/w/bare", Lead::repository, {.path = "/w/bare", .inode = 3}}};
-  for (const char* path : {"/w/hk", "/w/hk/pre-commit", "/w/ed/tasks.json", "/w/.claude/all"})
-    EXPECT_NE(lead_to(leads, path), nullptr) << path;
-  for (const char* path : {"/w/hk2", "/w/ed", "/w/file", "/w/bare/config"})
-    EXPECT_EQ(lead_to(leads, path), nullptr) << path;
+  EXPECT_FALSE(judge_executed_root("/r/hk", true, {}).ok());
+  EXPECT_TRUE(judge_executed_root("/r/hk", false, {}).ok());
+  EXPECT_TRUE(judge_executed_root("/r/hk", true, {"/r/hk"}).ok());
 }
 
 TEST(Guarded, Allowed) {

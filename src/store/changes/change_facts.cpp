@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/sys/sys.hpp"
 #include "policy/changes/changed_directories.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
@@ -37,6 +38,8 @@ bool lies_below_meaning(std::string_view path) {
   }
   return false;
 }
+
+constexpr const char* too_slow = "there was not enough time to judge them";
 
 class Collector {
  public:
@@ -81,6 +84,7 @@ class Collector {
 };
 
 void Collector::add_directory(const TreePath& where) {
+  if (sys::monotonic_ms() >= limits_.until_ms) return stop(too_slow);
   if (facts_.directories.size() >= limits_.directories)
     return stop("the call changed too many directories to be judged");
   const OpenedDirectory opened = open_directory(layers_[where.tree].lower, where.path);
@@ -280,6 +284,7 @@ void Collector::count_files() {
 ChangeFacts Collector::collect() {
   for (const auto& tree : set_.trees) {
     RootMeaning meaning = meaning_of_tree(tree.path);
+    if (are_hooks_of_repository(tree.path)) meaning.covered_by = "git runs what is in it";
     facts_.trees.push_back({std::move(meaning.trail), meaning.part, std::string(meaning.covered_by)});
   }
   add_directories();
@@ -288,6 +293,7 @@ ChangeFacts Collector::collect() {
   git_.add_made_repositories();
   git_.add_led_by_links();
   for (const auto& change : set_.changes) {
+    if (sys::monotonic_ms() >= limits_.until_ms) stop(too_slow);
     if (facts_.too_much) return std::move(facts_);
     add_change(change);
   }

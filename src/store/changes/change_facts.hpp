@@ -20,6 +20,7 @@ struct ChangeFactLimits {
   uint64_t names = 4'000'000;             // in these
   size_t texts = 20'000;                  // configurations and pointers of git
   uint64_t digested_bytes = 64ULL << 20;  // of members, to see that they only moved; beyond they did not
+  uint64_t until_ms = ~uint64_t{0};       // by sys::monotonic_ms()
 };
 
 // One pair of layers for each tree of the set, in the same order. A bound that is met is a fact: too_much.

@@ -8,6 +8,7 @@
 #include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
+#include "store/protected/home_links.hpp"
 
 namespace cloche {
 namespace {
@@ -95,13 +96,17 @@ std::optional<std::vector<DirectoryAround::Name>> GitAround::names_in(const Tree
   const bool is_absent = seen.presence == BeforeAndAfter::Presence::absent;
   const bool is_other =
       seen.presence == BeforeAndAfter::Presence::present && seen.kind != FileKind::directory;
-  if (!names && !is_absent && !is_other) facts_.too_much = too_many;
+  if (!names && !is_absent && !is_other)
+    facts_.too_much = "a directory of git's around the changes cannot be read";
   return names;
 }
 
 // Submodules and worktrees have configurations of their own, which say where they are checked out.
 void GitAround::add_parts_of_repository(const TreePath& git) {
-  add_links_in(below(git, "hooks"), "git runs it at commit, checkout, merge or push");
+  constexpr const char* by_git = "git runs it at commit, checkout, merge or push";
+  const TreePath hooks = below(git, "hooks");
+  if (trees_.look(hooks, Side::before).kind == FileKind::link) add_led(hooks, by_git);
+  add_links_in(hooks, by_git);
   for (const char* kind : {"modules", "worktrees"}) {
     const auto names = names_in(below(git, kind));
     if (!names) continue;
@@ -121,8 +126,14 @@ void GitAround::add_parts_of_repository(const TreePath& git) {
 }
 
 void GitAround::add_repositories() {
-  for (size_t tree = 0; tree < set_.trees.size(); ++tree)
-    add_places({tree, ""}, places_.around(set_.trees[tree].path));
+  for (size_t tree = 0; tree < set_.trees.size(); ++tree) {
+    const std::string& root = set_.trees[tree].path;
+    add_places({tree, ""}, places_.around(root));
+    for (const auto& link : home_links(home_, root))
+      add_executed(link.path,
+                   link.kind == PlaceKind::hooks ? ExecutedPath::Kind::directory : ExecutedPath::Kind::file,
+                   "a link in the home directory leads here");
+  }
   std::set<TreePath> repositories;
   for (const auto& [where, around] : facts_.directories) {
     std::vector<NamedPlace> found;

@@ -16,7 +16,12 @@ class GitAround {
  public:
   GitAround(const ChangeSet& set, const BeforeAndAfter& trees, ChangedDirectories& directories,
             const GitSources& sources, ChangeFacts& facts)
-      : set_(set), trees_(trees), directories_(directories), places_(sources), facts_(facts) {}
+      : set_(set),
+        trees_(trees),
+        directories_(directories),
+        places_(sources),
+        home_(sources.home),
+        facts_(facts) {}
 
   // Of the checkouts and git directories in facts.directories, and those around the trees.
   void add_repositories();
@@ -45,6 +50,7 @@ class GitAround {
   const BeforeAndAfter& trees_;
   ChangedDirectories& directories_;
   const GitPlaces places_;  // the operator's own configurations are read once
+  const std::string& home_;
   ChangeFacts& facts_;
   size_t repositories_ = 0;
   size_t links_looked_for_ = 0;

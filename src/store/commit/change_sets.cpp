@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "base/sys/directory.hpp"
@@ -15,6 +16,8 @@
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
+#include "store/commit/entry_copy.hpp"
+#include "store/commit/kept_bytes.hpp"
 #include "store/commit/remove_layer.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -38,13 +41,17 @@ Result<OwnedFd> lock_file(const std::string& directory) {
   return fd;
 }
 
-uint64_t kept_bytes(const ChangeSet& changes, const std::vector<ChangeVerdict>& verdicts) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < changes.changes.size() && i < verdicts.size(); ++i) {
-    if (changes.changes[i].before && verdicts[i].fate == Fate::committed)
-      bytes += changes.changes[i].before->size;
-  }
-  return bytes;
+bool fits(const KeptTotal& total, const UndoBounds& bounds) {
+  return total.sets <= bounds.count && total.bytes.plain <= bounds.bytes &&
+         total.bytes.ignored <= bounds.ignored_bytes;
+}
+
+std::string tally_line(const KeptBytes& kept) {
+  return std::to_string(kept.plain) + " " + std::to_string(kept.ignored) + "\n";
+}
+
+KeptTotal sum(KeptTotal total, const KeptBytes& more) {
+  return {total.sets + 1, {total.bytes.plain + more.plain, total.bytes.ignored + more.ignored}};
 }
 
 Result<KnownDirectory> know_held(int fd, const std::string& path) {
@@ -56,6 +63,18 @@ Result<KnownDirectory> know_held(int fd, const std::string& path) {
       ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
   if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
   return directory;
+}
+
+// Whether a file can be renamed from the one directory to the other: the same mount, not only the same file
+// system.
+bool are_on_one_mount(int one, int other) {
+  struct statx seen[2] = {};
+  const int fds[2] = {one, other};
+  for (size_t i = 0; i < 2; ++i) {
+    const int looked = ::statx(fds[i], "", AT_EMPTY_PATH, STATX_MNT_ID, &seen[i]);
+    if (looked != 0 || (seen[i].stx_mask & STATX_MNT_ID) == 0) return false;
+  }
+  return seen[0].stx_mnt_id == seen[1].stx_mnt_id;
 }
 
 // What is in the directory, and then itself. Only if it is the one that is known.
@@ -94,7 +113,7 @@ Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
   HeldTrees held;
   for (const StoredTree& tree : trees) {
     for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
-      held.fds.push_back(TRY(open_known(*directory)));
+      held.fds.push_back(directory->path.empty() ? OwnedFd() : TRY(open_known(*directory)));
     const auto* last = &held.fds.back();
     held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
   }
@@ -106,6 +125,7 @@ ChangeSets::ChangeSets(const std::string& state, std::string boot)
       marks_(state + "/changes-in-work"),
       root_(state + "/changes"),
       trash_(root_ + "/trash"),
+      tally_(state + "/changes-kept"),
       boot_(std::move(boot)) {}
 
 Result<void> ChangeSets::write(const std::string& id, const char* file, std::string_view text) const {
@@ -188,8 +208,16 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
 Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
                                      const std::vector<ChangeVerdict>& verdicts, CommitSteps planned,
                                      const CommitOptions& options) const {
+  const auto refused = [&](Message why) -> Result<Committed> {
+    const Committed end{.reasons = {std::move(why)}};
+    TRY(record_end(set, end));
+    return end;
+  };
   set.header.sync = options.sync;
-  set.header.bytes = kept_bytes(changes, verdicts);
+  set.header.kept = count_kept_bytes(changes, verdicts, TRY(hold_trees(set.header.trees)).trees);
+  if (const auto why = options.bounds ? make_room(*options.bounds, set.header.kept) : std::nullopt)
+    return refused(*why);
+  if (const auto made = make_undo_directories(set); !made.ok()) return refused(made.error().what);
   const HeldTrees held = TRY(hold_trees(set.header.trees));
   TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, planned.left)));
   CommitOptions recorded = options;
@@ -204,13 +232,64 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
   return committed;
 }
 
+Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
+  for (size_t i = 0; i < set.header.trees.size(); ++i) {
+    StoredTree& tree = set.header.trees[i];
+    const OwnedFd project = TRY(open_known(tree.project));
+    const OwnedFd source = TRY(open_known(tree.source));
+    if (!are_on_one_mount(source.get(), project.get())) tree.transfer = Transfer::copy;
+    std::string path = undo_directory(set.header, i);
+    if (!make_private_directories(path)) return system_error("make " + shown(path));
+    const OwnedFd own = TRY(sys::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    const bool is_own = are_on_one_mount(own.get(), project.get());
+    const std::string in_project = ".cloche-commit-" + set.header.id;
+    if (!is_own) {
+      path = tree.project.path + "/" + in_project;
+      if (::mkdirat(project.get(), in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
+    }
+    tree.undo = TRY(know_directory(path));
+    if (!is_own) set.header.places.push_back(tree.undo);
+  }
+  return write_header(set.header);
+}
+
+// What could not be copied stays, and is used and removed from there.
+Result<void> ChangeSets::leave_project(SetInWork& set, const Committed& committed) const {
+  for (size_t i = 0; i < set.header.trees.size(); ++i) {
+    const KnownDirectory left = set.header.trees[i].undo;
+    const std::string path = undo_directory(set.header, i);
+    if (left.path.empty() || left.path == path) continue;
+    if (committed.end == CommitEnd::committed) {
+      const OwnedFd from = TRY(open_known(left));
+      const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      EntryCopier copier(to.get());
+      for (const auto& name : names_in("/proc/self/fd/" + std::to_string(from.get())))
+        TRY(copier.copy(from.get(), name, name));
+    }
+    set.header.trees[i].undo = TRY(know_directory(path));
+    TRY(write_header(set.header));
+    remove_known(left);
+    std::erase(set.header.places, left);
+    TRY(write_header(set.header));
+  }
+  return {};
+}
+
 // A commit that is stuck stays as it is: the next recovery tries again.
 Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) const {
   if (committed.end == CommitEnd::stuck) return {};
-  if (committed.end != CommitEnd::committed) return set_status(set, SetStatus::staged);
-  TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
-  set.header.ended_ns = committed.ended_ns;
-  return set_status(set, SetStatus::committed);
+  if (committed.end == CommitEnd::committed) {
+    TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
+    set.header.ended_ns = committed.ended_ns;
+    const auto tally = sys::open(tally_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+    if (tally.ok())  // a line that is missing is found at the next pruning
+      (void)sys::write_all(tally.value().get(), tally_line(set.header.kept));
+    TRY(set_status(set, SetStatus::committed));
+  } else {
+    TRY(set_status(set, SetStatus::staged));
+  }
+  (void)leave_project(set, committed);
+  return {};
 }
 
 Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
@@ -227,7 +306,9 @@ Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& u
     is_undone = is_undone && (!is_committed || left.contains(i));
   }
   TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, {left.begin(), left.end()})));
-  return is_undone ? set_status(work, SetStatus::undone) : Result<void>();
+  if (!is_undone) return {};
+  work.header.kept = {};  // all of it is in the project again
+  return set_status(work, SetStatus::undone);
 }
 
 Result<void> ChangeSets::forget(SetInWork& work, const ChangeSet& forgotten) const {
@@ -297,20 +378,58 @@ Result<void> ChangeSets::drop(const std::string& id) const {
   return drop_held(id);
 }
 
-size_t ChangeSets::prune(const PruneBounds& bounds, int64_t now_ms) const {
+void ChangeSets::discard(SetInWork& set) const {
+  set.lock.reset();  // which the drop takes itself
+  if (drop(set.header.id).ok()) empty_trash();
+}
+
+KeptTotal ChangeSets::read_tally() const {
+  KeptTotal total;
+  const auto text = read_private_file(tally_, most_bytes);
+  const std::string lines = text.ok() ? text.value() : "";
+  const char* at = lines.data();
+  const char* const end = at + lines.size();
+  while (at < end) {
+    KeptBytes kept;
+    const auto plain = std::from_chars(at, end, kept.plain);
+    const auto ignored = std::from_chars(std::min(plain.ptr + 1, end), end, kept.ignored);
+    total = sum(total, kept);
+    at = std::find(ignored.ptr, end, '\n') + 1;
+  }
+  return total;
+}
+
+std::optional<std::string> ChangeSets::make_room(const UndoBounds& bounds, const KeptBytes& fresh) const {
+  if (fits(sum(read_tally(), fresh), bounds)) return std::nullopt;
+  // Some more than is needed, so that not every call has to.
+  const auto less = [](auto bound, auto room) { return bound - std::min(bound, std::max(room, bound / 8)); };
+  const UndoBounds lower{less(bounds.count, size_t{1}), less(bounds.bytes, fresh.plain),
+                         less(bounds.ignored_bytes, fresh.ignored)};
+  const KeptTotal wanted = sum(prune(lower, milliseconds_now()).kept, fresh);
+  if (fits(wanted, bounds)) return std::nullopt;
+  const char* const what = wanted.sets > bounds.count          ? "calls"
+                           : wanted.bytes.plain > bounds.bytes ? "bytes"
+                                                               : "bytes of ignored paths";
+  return std::string("the bound of what is kept for undo, ") + what +
+         ", is met by what is younger than a day (see the key undo)";
+}
+
+PrunedSets ChangeSets::prune(const UndoBounds& bounds, int64_t now_ms) const {
   constexpr int64_t day_ms = 24LL * 60 * 60 * 1000;
-  size_t count = 0;
-  uint64_t bytes = 0;
-  size_t dropped = 0;
+  PrunedSets answer;
+  std::string tally;
   for (const SetHeader& header : list()) {
     if (header.status != SetStatus::committed && header.status != SetStatus::undone) continue;
-    ++count;
-    bytes += header.bytes;
-    const bool is_kept = count <= bounds.count && bytes <= bounds.bytes;
-    if (is_kept || now_ms - header.created_ms < day_ms) continue;
-    if (drop(header.id).ok()) ++dropped;
+    const KeptTotal more = sum(answer.kept, header.kept);
+    if (!fits(more, bounds) && now_ms - header.created_ms >= day_ms && drop(header.id).ok()) {
+      ++answer.dropped;
+      continue;
+    }
+    answer.kept = more;
+    tally += tally_line(header.kept);
   }
-  return dropped;
+  if (answer.kept.sets + answer.dropped != 0) (void)write_private_file(tally_, tally);
+  return answer;
 }
 
 void ChangeSets::empty_trash() const {

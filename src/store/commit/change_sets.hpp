@@ -1,6 +1,10 @@
 // The store of change sets: one directory for each, STATE/changes/ID, in the caller's state directory and
 // nowhere else. A file in a project that looks like one means nothing.
 //
+// What a commit replaces goes by renames to a directory on the mount of its tree: `undo-N` of the set itself.
+// Where the state directory is on another mount, it is PROJECT/.cloche-commit-ID for the time of the commit,
+// and then copied to the set.
+//
 // A set has the files `set` (the header, replaced whole when its status changes), `changes` (what changed,
 // and the verdicts), `steps` (written before the first step is taken, and with what was placed after the
 // last) and `lock`, which the process that works on the set holds. A set whose lock is free has no process.
@@ -14,6 +18,7 @@
 
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
+#include "model/undo_bounds.hpp"
 #include "store/commit/stored_set.hpp"
 
 namespace cloche {
@@ -24,9 +29,15 @@ struct SetInWork {
   OwnedFd lock = {};
 };
 
-struct PruneBounds {
-  size_t count = 0;
-  uint64_t bytes = 0;
+// What is kept for the undo of sets.
+struct KeptTotal {
+  size_t sets = 0;
+  KeptBytes bytes = {};
+};
+
+struct PrunedSets {
+  size_t dropped = 0;
+  KeptTotal kept = {};
 };
 
 // What became of a set that a killed process left.
@@ -44,7 +55,8 @@ class ChangeSets {
   // Id, user and boot are filled in; an id that is given must be plain and new.
   Result<SetInWork> begin(SetHeader header) const;
 
-  // Commits the changes as the verdicts say, and records everything.
+  // Commits the changes as the verdicts say, and records everything. Refused as well where there is no room
+  // for what undo has to keep.
   Result<Committed> commit(SetInWork& set, const ChangeSet& changes,
                            const std::vector<ChangeVerdict>& verdicts,
                            const CommitOptions& options = {}) const;
@@ -80,8 +92,10 @@ class ChangeSets {
 
   // Moves the set out of the way; empty_trash() removes its bytes.
   Result<void> drop(const std::string& id) const;
+  // Of a set that nothing came of: it is gone, with its directories.
+  void discard(SetInWork& set) const;
   // Drops the oldest sets beyond the bounds, and nothing that is staged or younger than a day.
-  size_t prune(const PruneBounds& bounds, int64_t now_ms) const;
+  PrunedSets prune(const UndoBounds& bounds, int64_t now_ms) const;
   // Takes time: not while a caller waits.
   void empty_trash() const;
 
@@ -92,9 +106,18 @@ class ChangeSets {
   Result<void> write_header(const SetHeader& header) const;
   Result<void> sync_store(FileSync sync) const;
   Result<void> drop_held(const std::string& id) const;
+  std::string undo_directory(const SetHeader& header, size_t tree) const {
+    return directory_of(header.id) + "/undo-" + std::to_string(tree);
+  }
+  Result<void> make_undo_directories(SetInWork& set) const;
+  Result<void> leave_project(SetInWork& set, const Committed& committed) const;
   Result<void> record_end(SetInWork& set, const Committed& committed) const;
   std::optional<Recovered> recover_one(const SetHeader& seen, const IsAllowed& is_allowed) const;
   Result<void> recover_commit(SetInWork& set, const IsAllowed& is_allowed, Recovered& answer) const;
+  // Before a commit that will keep so much: drops what is too old to be kept. A sentence: there is no room
+  // all the same, because everything that is kept is younger than a day.
+  std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh) const;
+  KeptTotal read_tally() const;
 
   // Whether a process works on it, for recover_interrupted().
   void mark(const std::string& id, SetStatus status) const;
@@ -103,6 +126,7 @@ class ChangeSets {
   std::string marks_;  // STATE/changes-in-work: a file for each set that is open or being committed
   std::string root_;   // STATE/changes
   std::string trash_;  // STATE/changes/trash
+  std::string tally_;  // STATE/changes-kept: a line for each commit, so that no call has to read every set
   std::string boot_;
 };
 
@@ -114,7 +138,7 @@ Result<KnownDirectory> know_directory(const std::string& path);
 // An Error if it is not the one that is known.
 Result<OwnedFd> open_known(const KnownDirectory& directory);
 
-// The directories of a set's trees, held.
+// The directories of a set's trees, held; none for undo where no commit was begun.
 struct HeldTrees {
   std::vector<OwnedFd> fds = {};
   std::vector<CommitTree> trees = {};

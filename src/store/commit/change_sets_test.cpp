@@ -20,11 +20,21 @@ struct StoreScene : CommitScene {
   std::string state = scratch.path + "/state";
   ChangeSets store = ChangeSets(state, this_boot);
 
+  // The state directory, and so the undo directory, on another file system than the project.
+  void keep_state_in_memory() {
+    char place[] = "/dev/shm/cloche-test-XXXXXX";
+    ASSERT_NE(::mkdtemp(place), nullptr);
+    state = place;
+    store = ChangeSets(state, this_boot);
+  }
+  ~StoreScene() {
+    if (state != scratch.path + "/state") (void)remove_entry(hold("/dev/shm").get(), name_part(state));
+  }
+
   SetHeader header() const {
     SetHeader header;
     header.workspace = know_directory(project).value();
-    header.trees = {
-        {header.workspace, know_directory(upper).value(), know_directory(undo).value(), transfer}};
+    header.trees = {{header.workspace, know_directory(upper).value(), {}, transfer}};
     return header;
   }
   Result<Committed> commit(const CommitOptions& options = {}) const {
@@ -37,15 +47,12 @@ struct StoreScene : CommitScene {
     EXPECT_TRUE(found.ok()) << describe(found.error());
     return std::move(found).value();
   }
-  // Commits a plan into a fresh undo directory, and answers with the id of the new set.
+  // Commits a plan, and answers with the id of the new set.
   std::string undo_by(const UndoPlan& plan, const std::string& id, const CommitOptions& options = {}) {
     EXPECT_TRUE(plan.conflicts.empty())
         << plan.conflicts.front().path << " " << plan.conflicts.front().reason;
     SetHeader again = header();
-    const std::string place = scratch.path + "/undo-of-" + id;
-    ::mkdir(place.c_str(), 0700);
     again.trees = plan.trees;
-    again.trees[0].undo = know_directory(place).value();
     again.undoes = id;
     auto begun = store.begin(again);
     EXPECT_TRUE(begun.ok());
@@ -115,10 +122,11 @@ void commit_and_die(const StoreScene& scene, size_t last_step) {
 }
 
 TEST(ChangeSets, KilledAtAnyStepIsFinishedOrTakenBack) {
-  for (unsigned seed = 0; seed < 4; ++seed) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
     for (size_t last = 0;; ++last) {
       StoreScene scene = random_scene(seed + 300);
       if (seed == 3) scene.transfer = Transfer::copy;
+      if (seed == 4) scene.keep_state_in_memory();
       if (last >= scene.steps().size()) break;
       commit_and_die(scene, last);
       const bool goes_on = last % 2 == 0;
@@ -144,7 +152,8 @@ TEST(ChangeSets, KilledBetweenLinkAndRenameIsFinished) {
   for (const bool goes_on : {true, false}) {
     StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
     commit_and_die(scene, 0);
-    ASSERT_EQ(::link((scene.project + "/b").c_str(), (scene.undo + "/1").c_str()), 0);
+    ASSERT_EQ(
+        ::link((scene.project + "/b").c_str(), (scene.store.list()[0].trees[0].undo.path + "/1").c_str()), 0);
     const auto recovered = scene.store.recover([&](const StoredSet&) { return goes_on; });
     ASSERT_EQ(recovered.size(), 1U);
     EXPECT_EQ(read_tree(scene.project), goes_on ? scene.after : scene.before);
@@ -235,8 +244,6 @@ TEST(ChangeSets, UndoesSinglePathsAndThenTheRest) {
   EXPECT_EQ(read_tree(scene.project), expected);
   EXPECT_EQ(scene.store.find(id).value().header.status, SetStatus::committed);
   EXPECT_FALSE(plan_undo(scene.last(), {{0, "d/e/f"}}).ok());
-  ASSERT_EQ(
-      ::rename((scene.scratch.path + "/undo-of-" + id).c_str(), (scene.scratch.path + "/first").c_str()), 0);
   const auto rest = plan_undo(scene.store.find(id).value(), {});
   ASSERT_TRUE(rest.ok()) << describe(rest.error());
   scene.undo_by(rest.value(), id);
@@ -279,7 +286,7 @@ TEST(ChangeSets, PruneKeepsWhatIsYoungOrStaged) {
     SetHeader header = scene.header();
     header.created_ms = (i + 1) * day;
     header.id = "s-" + std::to_string(i);
-    header.bytes = 10;
+    header.kept = {10, 1};
     auto begun = scene.store.begin(header);
     ASSERT_TRUE(begun.ok());
     ASSERT_TRUE(
@@ -292,11 +299,62 @@ TEST(ChangeSets, PruneKeepsWhatIsYoungOrStaged) {
     return text;
   };
   EXPECT_EQ(ids(), "s-5 s-4 s-3 s-2 s-1 s-0 ");
-  EXPECT_EQ(scene.store.prune({.count = 4, .bytes = 1000}, 7 * day), 1U);
+  EXPECT_EQ(scene.store.prune({.count = 4, .bytes = 1000}, 7 * day).dropped, 1U);
   EXPECT_EQ(ids(), "s-5 s-4 s-3 s-2 s-0 ");
-  EXPECT_EQ(scene.store.prune({.count = 100, .bytes = 30}, 7 * day), 1U);
-  EXPECT_EQ(scene.store.prune({}, 5 * day), 1U);
+  EXPECT_EQ(scene.store.prune({.count = 100, .bytes = 30}, 7 * day).dropped, 1U);
+  EXPECT_EQ(scene.store.prune({.ignored_bytes = 0}, 5 * day).dropped, 1U);
   EXPECT_EQ(ids(), "s-5 s-4 s-0 ");
+}
+
+SetHeader kept_header(const StoreScene& scene, const std::string& id, int64_t created_ms, KeptBytes kept) {
+  SetHeader header = scene.header();
+  header.id = id;
+  header.created_ms = created_ms;
+  header.kept = kept;
+  return header;
+}
+
+int64_t days_ago(int days) { return (::time(nullptr) - days * 24LL * 60 * 60) * 1000; }
+
+struct Room {
+  const char* name;
+  UndoBounds bounds;
+  int age_days;
+  bool is_ignored;
+  CommitEnd end;
+};
+
+TEST(ChangeSets, WhatUndoCannotKeepIsNotCommitted) {
+  constexpr size_t large = 2 << 20;
+  const Room rows[] = {
+      {"within", {.count = 2, .bytes = 3 << 20}, 0, false, CommitEnd::committed},
+      {"too many young ones", {.count = 1}, 0, false, CommitEnd::refused},
+      {"too many old ones", {.count = 1}, 2, false, CommitEnd::committed},
+      {"too large beside a young one", {.bytes = 2 << 20}, 0, false, CommitEnd::refused},
+      {"too large beside an old one", {.bytes = 2 << 20}, 2, false, CommitEnd::committed},
+      {"too large alone", {.bytes = 1 << 20}, 2, false, CommitEnd::refused},
+      {"ignored", {.bytes = 1 << 20}, 0, true, CommitEnd::committed},
+      {"ignored, too large", {.ignored_bytes = 1 << 20}, 0, true, CommitEnd::refused},
+  };
+  for (const Room& row : rows) {
+    const StoreScene scene({{".gitignore", a_file(row.is_ignored ? "build/\n" : "")},
+                            {"build", a_directory()},
+                            {"build/f", a_file(std::string(large, 'x'))}},
+                           {{".gitignore", a_file(row.is_ignored ? "build/\n" : "")},
+                            {"build", a_directory()},
+                            {"build/f", a_file("new")}});
+    // One that is there already, and in the tally as its commit would have it.
+    auto old = scene.store.begin(kept_header(scene, "s-old", days_ago(row.age_days), {1 << 20, 0}));
+    ASSERT_TRUE(scene.store.set_status(old.value(), SetStatus::committed).ok());
+    old.value().lock.reset();
+    scene.store.prune({.count = 100, .bytes = 100 << 20}, days_ago(0));
+    const auto committed = scene.commit({.bounds = row.bounds});
+    ASSERT_TRUE(committed.ok()) << row.name;
+    EXPECT_EQ(committed.value().end, row.end) << row.name << text_of(committed.value());
+    EXPECT_EQ(read_tree(scene.project), row.end == CommitEnd::committed ? scene.after : scene.before);
+    const bool is_dropped = row.age_days > 0;
+    EXPECT_EQ(scene.store.find("s-old").ok(), !is_dropped) << row.name;
+  }
 }
 
 TEST(ChangeSets, TrashIsRemovedWithClosedDirectoriesAndNothingElse) {

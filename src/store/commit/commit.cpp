@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
+#include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
 #include "store/commit/commit_check.hpp"
 #include "store/commit/commit_perform.hpp"
@@ -14,6 +16,8 @@
 #include "store/commit/entry_copy.hpp"
 #include "store/commit/layer_walk.hpp"
 #include "store/commit/remove_layer.hpp"
+#include "store/commit/tree_directories.hpp"
+#include "store/layers/git_index.hpp"
 
 namespace cloche {
 namespace {
@@ -91,7 +95,7 @@ Result<int64_t> mark_end(const CommitTree& tree) {
     return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
   };
   const int64_t first = changed();
-  constexpr int most_tries = 40;
+  constexpr int most_tries = 5000;  // a file system with times of whole seconds has its next one by then
   for (int i = 0; first >= 0 && i < most_tries; ++i) {
     if (::fchmod(mark.get(), 0600) != 0) break;
     const int64_t now = changed();
@@ -113,6 +117,51 @@ Message describe_stuck(const Step& step, size_t number, const Error& error) {
   return text;
 }
 
+constexpr std::string_view index_path = ".git/index";
+constexpr size_t most_index_bytes = size_t{256} << 20;
+
+bool places_index(const Step& step) {
+  return moves_source(step) &&
+         (step.path == index_path || step.path.ends_with("/" + std::string(index_path)));
+}
+
+// A file of the tree that the commit has put there, alone or with a directory.
+bool is_placed(const std::set<std::string_view>& placed, std::string_view path) {
+  for (; !path.empty(); path = directory_part(path))
+    if (placed.contains(path)) return true;
+  return false;
+}
+
+// Files that were moved have another time of change than git noted, and all of them another owner where the
+// sandbox has ids of its own: git would take each for a changed one. The index is still ours alone. Where
+// this fails it stays as it is, and git compares.
+void refresh_index(std::span<const CommitTree> trees, const std::vector<Step>& steps, const Step& step) {
+  const CommitTree& tree = trees[step.tree];
+  std::set<std::string_view> placed;
+  for (const Step& other : steps)
+    if (moves_source(other) && other.tree == step.tree) placed.insert(other.path);
+  const std::string top = step.path.substr(0, step.path.size() - index_path.size());
+  const OwnedFd file = open_descendant(step.is_copied ? tree.undo : tree.source, step.from, O_RDWR);
+  struct stat seen {};
+  if (!file || ::fstat(file.get(), &seen) != 0 || !S_ISREG(seen.st_mode) || seen.st_nlink != 1) return;
+  const auto old = sys::read_all(file.get(), most_index_bytes);
+  if (!old.ok()) return;
+  TreeDirectories directories(trees);
+  const auto refreshed =
+      refreshed_index(old.value(), [&](const std::string& name) -> std::optional<EntryFile> {
+        const std::string path = top + name;
+        const int directory = directories.open(step.tree, StepSide::project, directory_part(path));
+        const auto now = directory < 0 ? std::nullopt : look_in(directory, name_part(path));
+        if (!now) return std::nullopt;
+        return EntryFile{*now, is_placed(placed, path)};
+      });
+  if (!refreshed) return;
+  for (const std::string& text : {*refreshed, old.value()})
+    if (::lseek(file.get(), 0, SEEK_SET) == 0 && sys::write_all(file.get(), text).ok()) break;
+  const struct timespec times[2] = {seen.st_atim, seen.st_mtim};
+  (void)::futimens(file.get(), times);
+}
+
 class Performance {
  public:
   Performance(std::span<const CommitTree> trees, Committed& commit, Attempt attempt,
@@ -125,6 +174,7 @@ class Performance {
 
   void run() {
     for (size_t i = 0; i < commit_.steps.size(); ++i) {
+      if (places_index(commit_.steps[i])) refresh_index(trees_, commit_.steps, commit_.steps[i]);
       const auto applied = performer_.apply(i);
       if (!applied.ok()) return take_back(i, applied.error().what);
       if (options_.after_step) options_.after_step(i);

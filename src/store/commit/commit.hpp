@@ -16,12 +16,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/message.hpp"
 #include "base/result.hpp"
+#include "model/undo_bounds.hpp"
 #include "store/commit/commit_steps.hpp"
 #include "store/workspace/file_sync.hpp"
 
@@ -42,6 +44,8 @@ struct CommitTree {
 
 struct CommitOptions {
   FileSync sync = FileSync::later;
+  // Of what the store keeps for undo. None: an operator's own commit, whatever it takes.
+  std::optional<UndoBounds> bounds = {};
   // Told the complete steps before the first of them is taken; an Error stops the commit. May be empty.
   std::function<Result<void>(const std::vector<Step>& steps)> before_first = {};
   // Told each step that was taken. May be empty.

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/text/visible_text.hpp"
+#include "store/commit/commit_check.hpp"
 #include "store/commit/entry_attributes.hpp"
+#include "store/layers/open_writers.hpp"
 
 namespace cloche {
 namespace {
@@ -90,12 +92,28 @@ Result<void> StepPerformer::apply_add(const Step& step) {
   return set_mode(place.directory, place.name.c_str(), step.after->mode);
 }
 
+// The host may have written to a file after the check. Now that it lies in undo no process can open it by
+// this name, so one that no process has open for writing stays as it is seen here.
+Result<void> StepPerformer::must_be_untouched(const Step& step, const Place& kept) {
+  const OwnedFd file(
+      ::openat(kept.directory, kept.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  std::string why;
+  if (file && ask_lease(file.get()) == LeaseAnswer::open_for_writing && grants_leases(kept.directory))
+    why = "is open for writing in a process outside the call";
+  const auto seen = look_in(kept.directory, kept.name);
+  if (!seen) return step_error(step);
+  if (why.empty()) why = mismatch(kept.directory, kept.name, *seen, *step.before);
+  if (why.empty()) return {};
+  return Error{Cause::system, "'" + shown(step.path) + "' " + why};
+}
+
 Result<void> StepPerformer::apply_replace(size_t number) {
   const Step& step = steps_[number];
   const Place to = TRY(target(step));
   const Place from = TRY(source(step));
   const Place kept = undo(number);
-  if (attempt_ == Attempt::again && inode_at(kept) == step.old && inode_at(to) == step.fresh) return {};
+  if (attempt_ == Attempt::again && inode_at(kept) == step.old && inode_at(to) == step.fresh)
+    return must_be_untouched(step, kept);
   if (inode_at(from) != step.fresh || inode_at(to) != step.old) return step_error(step, ESTALE);
   if (::linkat(to.directory, to.name.c_str(), kept.directory, kept.name.c_str(), 0) != 0 &&
       (attempt_ == Attempt::first || errno != EEXIST))
@@ -105,8 +123,9 @@ Result<void> StepPerformer::apply_replace(size_t number) {
     (void)::unlinkat(kept.directory, kept.name.c_str(), 0);
     return step_error(step, ESTALE);
   }
-  if (::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return {};
-  return step_error(step);
+  if (::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) != 0)
+    return step_error(step);
+  return must_be_untouched(step, kept);
 }
 
 Result<void> StepPerformer::apply_remove(size_t number) {
@@ -123,7 +142,8 @@ Result<void> StepPerformer::apply_remove(size_t number) {
     (void)::renameat2(kept.directory, kept.name.c_str(), back.directory, back.name.c_str(), RENAME_NOREPLACE);
     return step_error(step, ESTALE);
   }
-  if (!is_directory(step.before) || !is_bound_by_modes()) return {};
+  if (!is_directory(step.before)) return must_be_untouched(step, kept);
+  if (!is_bound_by_modes()) return {};
   return set_mode(kept.directory, kept.name.c_str(), step.before->mode);
 }
 

@@ -37,6 +37,7 @@ class StepPerformer {
   Result<Place> source(const Step& step);
   Place undo(size_t step) const;
   Result<void> move(const Step& step, const Place& from, const Place& to);
+  static Result<void> must_be_untouched(const Step& step, const Place& kept);
 
   Result<void> apply_make(const Step& step);
   Result<void> apply_add(const Step& step);

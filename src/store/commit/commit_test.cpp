@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "store/commit/commit_fixture.hpp"
+#include "store/layers/open_writers.hpp"
 
 namespace cloche {
 namespace {
@@ -147,6 +148,15 @@ struct Late {
   Model expected;
 };
 
+// With the times that make_node() gives, which the old content had as well.
+void write_in_place(const std::string& path, const std::string& text) {
+  const OwnedFd file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  EXPECT_EQ(::write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  const timespec time{a_file(text).modified_ns / 1'000'000'000, 0};
+  const timespec times[2] = {time, time};
+  EXPECT_EQ(::futimens(file.get(), times), 0);
+}
+
 // What the host does before the check, or between the check and the first rename, is never overwritten.
 TEST(Commit, KeepsWhatTheHostDidMeanwhile) {
   const Model before = {{"d", a_directory()}, {"d/f", a_file("old")}, {"g", a_file("old")}};
@@ -174,6 +184,10 @@ TEST(Commit, KeepsWhatTheHostDidMeanwhile) {
          ::rename((s.project + "/x").c_str(), (s.project + "/g").c_str());
        },
        replaced("g")},
+      {"a file is written in place", [](const CommitScene& s) { write_in_place(s.project + "/d/f", "host"); },
+       replaced("d/f")},
+      {"a deleted file is written in place",
+       [](const CommitScene& s) { write_in_place(s.project + "/g", "host"); }, replaced("g")},
       {"a file goes", [](const CommitScene& s) { ::unlink((s.project + "/d/f").c_str()); }, gone},
       {"a directory becomes a link",
        [](const CommitScene& s) {
@@ -197,6 +211,16 @@ TEST(Commit, KeepsWhatTheHostDidMeanwhile) {
     EXPECT_EQ(committed.end, CommitEnd::taken_back) << row.name << text_of(committed);
     EXPECT_EQ(read_tree(late.project), row.expected) << row.name;
   }
+}
+
+// It could write to the file when everything has been checked.
+TEST(Commit, AFileThatTheHostHasOpenStays) {
+  const CommitScene scene({{"f", a_file("old")}, {"a", a_file("old")}}, {{"f", a_file("new")}});
+  const OwnedFd held(::open((scene.project + "/f").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!grants_leases(scene.fds[2].get())) GTEST_SKIP() << "skipped: no leases on this file system";
+  const Committed committed = scene.run();
+  EXPECT_EQ(committed.end, CommitEnd::taken_back) << text_of(committed);
+  EXPECT_EQ(read_tree(scene.project), scene.before);
 }
 
 TEST(Commit, NamesEveryReasonAndDoesNothing) {

@@ -291,7 +291,8 @@ std::string header_text(const SetHeader& header) {
   out.number(header.start.clock_offset_ns);
   out.number(header.attributes);
   out.number(header.ended_ns);
-  out.number(header.bytes);
+  out.number(header.kept.plain);
+  out.number(header.kept.ignored);
   write_all(out, header.trees);
   write_all(out, header.places);
   return out.take();
@@ -315,7 +316,8 @@ Result<SetHeader> parse_header(std::string_view text) {
   in.number(header.start.clock_offset_ns);
   in.choice(header.attributes, OverlayAttributes::privileged);
   in.number(header.ended_ns);
-  in.number(header.bytes);
+  in.number(header.kept.plain);
+  in.number(header.kept.ignored);
   read_all(in, header.trees);
   read_all(in, header.places);
   TRY(in.finish("change set"));

@@ -48,6 +48,14 @@ struct StoredTree {
   bool operator==(const StoredTree&) const = default;
 };
 
+// What is kept for undo.
+struct KeptBytes {
+  uint64_t plain = 0;
+  uint64_t ignored = 0;  // of paths that a .gitignore covers
+
+  bool operator==(const KeptBytes&) const = default;
+};
+
 struct SetHeader {
   std::string id = {};
   SetStatus status = SetStatus::open;
@@ -62,7 +70,7 @@ struct SetHeader {
   CallStart start = {};     // of the call: what the host changed since then is not to be overwritten
   OverlayAttributes attributes = OverlayAttributes::user_namespace;  // of the sources
   int64_t ended_ns = 0;                                              // see Committed
-  uint64_t bytes = 0;                                                // of what is kept for undo
+  KeptBytes kept = {};
   std::vector<StoredTree> trees = {};
   std::vector<KnownDirectory> places = {};  // private directories that are removed with the set
 

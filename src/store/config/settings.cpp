@@ -137,6 +137,13 @@ std::string_view fault_of_directory(std::string_view item) {
   return is_plain_absolute(item) ? "" : "has what is no absolute path";
 }
 
+std::string_view fault_of_live_path(std::string_view item) {
+  const std::string_view path = live_directory(item);
+  return !path.empty() && is_plain_absolute("/" + std::string(path))
+             ? ""
+             : "has what is no path below a workspace";
+}
+
 // A grant opens exactly what it names.
 std::string_view fault_of_secret(std::string_view item) {
   const bool home = item.starts_with("~/") && is_plain_absolute(item.substr(1));
@@ -220,6 +227,46 @@ Result<void> read_rules(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
+Result<void> read_changes(Settings& settings, const SettingEntry& entry) {
+  const Decision loosest = entry.source == ConfigSource::project ? Decision::ask : Decision::allow;
+  for (auto& rule : TRY(read_change_rules(entry.member.value, entry.file.path, loosest)))
+    settings.changes.push_back(std::move(rule));
+  return {};
+}
+
+Result<uint64_t> undo_bound(const SettingEntry& entry, const JsonMember& member, bool is_size) {
+  const std::string name = entry.member.name + "." + member.name;
+  const auto read = is_size ? parse_size(name, member.value.text) : parse_count(name, member.value.text);
+  if (read.ok() && (member.value.is_string() || member.value.is_number())) return read.value();
+  return json_error(entry.file.path, member.line, name + (is_size ? " is no size" : " is no number"));
+}
+
+// The managed file's value holds against the user's.
+Result<void> read_undo(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_object()) return wrong(entry, "is not an object");
+  UndoBounds bounds;
+  for (const auto& member : entry.member.value.members) {
+    if (member.name == "count") {
+      bounds.count = TRY(undo_bound(entry, member, false));
+    } else if (member.name == "bytes") {
+      bounds.bytes = TRY(undo_bound(entry, member, true));
+    } else if (member.name == "ignored_bytes") {
+      bounds.ignored_bytes = TRY(undo_bound(entry, member, true));
+    } else {
+      return wrong(entry, "has an unknown member " + json_quote(shown(member.name, 80)));
+    }
+  }
+  auto& setting = settings.undo;
+  if (entry.source == ConfigSource::managed) setting.managed = {bounds, origin_of(entry)};
+  if (setting.is_set()) {
+    setting.overruled.push_back({undo_json(bounds), origin_of(entry)});
+  } else {
+    setting.value = bounds;
+    setting.origin = origin_of(entry);
+  }
+  return {};
+}
+
 Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
   for (const auto& limit : TRY(read_limit_settings(entry.member.value, entry.file.path))) {
     const Origin origin{Origin::Kind::file, file_line(entry.file.path, limit.line)};
@@ -263,6 +310,11 @@ constexpr SettingRow table[] = {
      read_choice<&Settings::dotfiles, dotfiles_words>},
     {"writes", "stage, commit or live", "stage or commit", strictest_wins,
      read_choice<&Settings::writes, writes_words>},
+    {"changes", "a list of rules on changes", "rules with ask or deny", "the strictest answer wins",
+     read_changes},
+    {"live_paths", "a list of directories below the workspace", "", together,
+     read_list<&Settings::live_paths, fault_of_live_path>},
+    {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
@@ -289,6 +341,17 @@ std::string json_of(const ConfigValue<uint64_t>& given, LimitId id) {
 }
 
 }  // namespace
+
+std::string_view live_directory(std::string_view item) {
+  for (const std::string_view end : {"/**", "/"})
+    if (item.ends_with(end)) item.remove_suffix(end.size());
+  return item;
+}
+
+std::string undo_json(const UndoBounds& bounds) {
+  return "{\"count\":" + std::to_string(bounds.count) + ",\"bytes\":" + json_quote(show_size(bounds.bytes)) +
+         ",\"ignored_bytes\":" + json_quote(show_size(bounds.ignored_bytes)) + "}";
+}
 
 std::string_view name_of(ConfigSource source) {
   switch (source) {

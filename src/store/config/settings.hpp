@@ -21,12 +21,17 @@
 #include "model/call.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
+#include "model/undo_bounds.hpp"
+#include "policy/changes/change_rules.hpp"
 #include "store/config/rule_files.hpp"
 
 namespace cloche {
 
 enum class ConfigSource { managed, user, project };
 std::string_view name_of(ConfigSource source);
+
+// The directory that an item of live_paths means: "data" of "data/**" and of "data/".
+std::string_view live_directory(std::string_view item);
 
 // Where a value was set.
 struct Origin {
@@ -91,7 +96,9 @@ struct Settings {
   Setting<Autonomy> autonomy = {.value = Autonomy::supervised};
   Setting<CommandProfile> commands = {.value = CommandProfile::full};
   Setting<bool> dotfiles = {};  // dotfiles: allow - file tools may write them
-  Setting<Writes> writes = {.value = Writes::live};
+  Setting<Writes> writes = {.value = Writes::commit};
+  Setting<Texts> live_paths = {};  // below a workspace: written without a layer
+  Setting<UndoBounds> undo = {};
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles
@@ -101,6 +108,7 @@ struct Settings {
   Setting<Texts> approved_executors = {};                  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
   std::vector<ProfileRule> rules = {};
+  std::vector<ChangeRule> changes = {};  // what of a call's writes is asked about, or withheld
   std::array<ValuesBySource<uint64_t>, std::size(limit_table)> limits = {};  // by LimitId
   bool has_permissions = false;
 };
@@ -124,6 +132,9 @@ std::span<const SettingRow> settings_table();
 std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
+
+// As the key `undo` is written.
+std::string undo_json(const UndoBounds& bounds);
 
 // A setting with what a flag or a program asks for: the stricter of the two where a file sets it, else the
 // flag. The smaller value is the stricter one.

@@ -43,6 +43,7 @@ std::string shown(Missing value) { return std::string(name_of(value)); }
 std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
 std::string shown(Writes value) { return std::string(name_of(value)); }
+std::string shown(const UndoBounds& value) { return undo_json(value); }
 
 // "value origin" and, for each value that lost, " <value origin"
 template <auto field>
@@ -70,6 +71,7 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   const auto missing = told<&Settings::missing>;
   const auto dotfiles = told<&Settings::dotfiles>;
   const auto writes = told<&Settings::writes>;
+  const auto undo = told<&Settings::undo>;
   const auto durable = told<&Settings::durable>;
   const auto record = told<&Settings::record>;
   const Row rows[] = {
@@ -110,8 +112,14 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
       {"\"refuse\"", "\"degrade\"", "", "missing", missing, "refuse M:1 <\"degrade\" U:1"},
       {"", "\"degrade\"", "\"refuse\"", "missing", missing, "refuse P:1 <\"degrade\" U:1"},
 
-      {"", "", "", "writes", writes, "live default"},
+      {"", "", "", "writes", writes, "commit default"},
       {"", "\"commit\"", "", "writes", writes, "commit U:1"},
+      {"", "", "", "undo", undo, "{\"count\":50000,\"bytes\":\"2G\",\"ignored_bytes\":\"4G\"} default"},
+      {"", "{\"count\": 5, \"bytes\": \"1M\"}", "", "undo", undo,
+       "{\"count\":5,\"bytes\":\"1M\",\"ignored_bytes\":\"4G\"} U:1"},
+      {"{\"ignored_bytes\": \"1G\"}", "{\"count\": 7}", "", "undo", undo,
+       "{\"count\":50000,\"bytes\":\"2G\",\"ignored_bytes\":\"1G\"} M:1 "
+       "<{\"count\":7,\"bytes\":\"2G\",\"ignored_bytes\":\"4G\"} U:1"},
       {"\"commit\"", "\"live\"", "", "writes", writes, "commit M:1 <\"live\" U:1"},
       {"", "\"commit\"", "\"stage\"", "writes", writes, "stage P:1 <\"commit\" U:1"},
       {"", "", "", "dotfiles", dotfiles, "false default"},
@@ -153,6 +161,7 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"default_profile": "workspace-write"})", "P:1: default_profile can only be tightened"},
       {R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})",
        "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
+      {R"({"undo": {}})", "P:1: undo cannot be set by a project"},
       {R"({"profiles_dir": "/p"})", "P:1: profiles_dir cannot be set by a project"},
       {R"({"executors_dir": "/p"})", "P:1: executors_dir cannot be set by a project"},
       {R"({"autonomy": "full"})",
@@ -164,6 +173,8 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"durable": false})", "P:1: durable can only be tightened by a project: true"},
       {R"({"record": "off"})", "P:1: record can only be tightened by a project: \"on\""},
       {R"({"tool_path": []})", "P:1: tool_path cannot be set by a project"},
+      {"{\"changes\": [\n{\"action\": \"allow\"}]}", "P:2: changes: a project can only ask or deny"},
+      {R"({"live_paths": []})", "P:1: live_paths cannot be set by a project"},
       {R"({"dotfiles": "allow"})", R"(P:1: dotfiles can only be tightened by a project: "refuse")"},
       {R"({"secret_grants": []})", "P:1: secret_grants cannot be set by a project"},
       {R"({"approved_executors": []})", "P:1: approved_executors cannot be set by a project"},
@@ -186,6 +197,10 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {"{\n\"nonsense\": 1}", "U:2: unknown key \"nonsense\""},
       {"{\"durable\": true,\n\"durable\": true}", "U:2"},
       {R"({"enabled": "yes"})", "U:1: enabled is not true or false"},
+      {R"({"undo": 5})", "U:1: undo is not an object"},
+      {R"({"undo": {"bytes": "x"}})", "U:1: undo.bytes is no size"},
+      {R"({"undo": {"count": 0}})", "U:1: undo.count is no number"},
+      {R"({"undo": {"size": 1}})", R"(U:1: undo has an unknown member "size")"},
       {R"({"enabled": null})", "U:1: enabled is not true or false"},
       {R"({"autonomy": "FULL"})", R"(U:1: autonomy is not "readonly", "supervised" or "full")"},
       {R"({"autonomy": true})", "U:1: autonomy is not"},
@@ -199,6 +214,7 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {R"({"executors_dir": "/a/../b"})", "U:1: executors_dir is not an absolute path"},
       {"{\"tool_path\": [\n\"bin\"]}", "U:2: tool_path has what is no absolute path"},
       {R"({"tool_path": "/bin"})", "U:1: tool_path is not a list"},
+      {R"({"live_paths": ["a/../.."]})", "U:1: live_paths has what is no path below a workspace"},
       {R"({"secret_grants": [1]})", "U:1: secret_grants is not a list of texts"},
       {"{\"secret_grants\": [\n\"~/.ssh/*\"]}", "U:2: secret_grants has a glob: name each path"},
       {R"({"secret_grants": ["/home/u/.aws/cred[s]"]})", "U:1: secret_grants has a glob"},
@@ -215,6 +231,20 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {R"({"rules": [{"tool": "x", "profile": "readonly", "args": {}}]})", "rules: unknown key \"args\""},
       {R"({"rules": [{"tool": "", "profile": "readonly"}]})", "rules: tool is not a name, or a glob"},
       {R"({"rules": [{"tool": "x", "profile": ""}]})", "rules: not the name of a profile"},
+      {R"({"changes": {}})", "U:1: changes is not a list"},
+      {"{\"changes\": [\n1]}", "U:2: changes: a rule is an object"},
+      {R"({"changes": [{"paths": ["a"]}]})", "U:1: changes: action is none of allow, ask, deny"},
+      {R"({"changes": [{"action": "no"}]})", "U:1: changes: action is none of allow, ask, deny"},
+      {"{\"changes\": [{\"action\": \"deny\",\n\"path\": [\"a\"]}]}", "U:2: unknown key \"path\""},
+      {R"({"changes": [{"action": "deny", "paths": []}]})", "U:1: changes: paths is not a list of texts"},
+      {R"({"changes": [{"action": "deny", "paths": "a"}]})", "U:1: changes: paths is not a list of texts"},
+      {R"({"changes": [{"action": "deny", "kinds": ["made"]}]})",
+       "U:1: changes: kinds is none of created, changed, deleted"},
+      {R"({"changes": [{"action": "deny", "more_than": -1}]})", "changes: more_than is not a whole number"},
+      {R"({"changes": [{"action": "deny", "more_than": "9"}]})", "changes: more_than is not a whole number"},
+      {R"({"changes": [{"action": "ask", "per": "task"}]})", "U:1: changes: per can only be \"call\""},
+      {"{\"changes\": [{\"action\": \"ask\", \"paths\": [\"*.c\"], \"match\": [\"a.c\",\n\"a.h\"]}]}",
+       "U:2: changes: the rule does not match its example \"a.h\""},
       {R"({"limits": []})", "U:1: limits is not an object"},
       {"{\"limits\": {\n\"ram\": 1}}", "U:2: limits: unknown limit \"ram\""},
       {"{\"limits\": {\n\"memory\": \"0\"}}", "U:2: limits: --memory 0: zero is not a limit"},
@@ -239,6 +269,20 @@ TEST(Settings, PathsAreTheManagedFilesAndListsCountTogether) {
   EXPECT_EQ(read.profiles_dir.value, "/u/profiles");
   EXPECT_EQ(read.tool_path.value, (Texts{"/m/bin", "/u/bin"}));
   EXPECT_EQ(text_of(read.tool_path.origin), "M:1, U:1");
+}
+
+TEST(Settings, RulesOnChangesCountTogether) {
+  const Settings read =
+      settings({.managed = R"({"changes": [{"action": "allow", "per": "call"}]})",
+                .user = R"({"changes": [{"paths": ["*.py", "/srv/**"], "kinds": ["deleted"], "more_than": 2,
+                                "action": "ask", "match": ["d/a.py", "/srv/x/y"]}]})",
+                .project = "{\"changes\": [\n{\"action\": \"deny\"}]}"});
+  ASSERT_EQ(read.changes.size(), 3U);
+  EXPECT_EQ(read.changes[0].action, Decision::allow);
+  EXPECT_EQ(read.changes[1].kinds, std::vector<ChangeKind>{ChangeKind::deleted});
+  EXPECT_EQ(read.changes[1].more_than, 2U);
+  EXPECT_EQ(read.changes[1].paths.size(), 2U);
+  EXPECT_EQ(read.changes[2].where, "P:2");
 }
 
 TEST(Settings, TheManagedValueIsRememberedBesideAStricterOne) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/sys/directory.hpp"
+#include "base/sys/mount_table.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "policy/plan/git_identity.hpp"
@@ -348,6 +349,11 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   const bool plans_workspace = request.explained && request.workspace_of_run;
   facts.workspace = TRY(hold_or_plan(request.workspace.value_or("."), plans_workspace, seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));
+  for (const auto& path : request.live_paths) {
+    FileFact there = look_at_place(facts.workspace.path + "/" + path);
+    const bool is_meant = there.kind == FileFact::Kind::directory && there.path.ends_with("/" + path);
+    if (is_meant && is_beneath(facts.workspace.path, there.path)) facts.live.push_back(std::move(there));
+  }
   for (const auto& grant : request.own)
     facts.own.push_back(TRY(hold_or_plan(grant.source, request.explained && grant.writable, seen.held)));
   if (request.network == Network::of_host) {
@@ -393,6 +399,25 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
                             const OwnPlaces& own) {
   return observe_named(request, TRY(observe_host(request, environment, std::move(caller), own)));
+}
+
+Result<std::vector<std::string>> mount_points() {
+  constexpr size_t most_bytes = 16 << 20;
+  std::vector<std::string> points;
+  for (auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", most_bytes))))
+    points.push_back(std::move(mount.point));
+  return points;
+}
+
+Result<void> observe_mounts_below(Facts& facts) {
+  for (const auto& point : TRY(mount_points())) {
+    FileFact fact = look_at(point);
+    fact.path = point;
+    if (!fact.exists())
+      fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
+    facts.mounts_below.push_back(std::move(fact));
+  }
+  return {};
 }
 
 }  // namespace cloche

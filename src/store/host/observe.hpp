@@ -2,6 +2,7 @@
 // jail can check that it mounts exactly what was judged.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -40,14 +41,11 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
 // What the request itself names, added to the facts of the host, and held open.
 Result<Observation> observe_named(const RunRequest& request, Facts host);
 
-// The members of the protected set in the trees that this request can write to. A function of its own,
-// because only a call that starts a program needs it; the first time by the request, and again by what was
-// found then.
-Result<void> observe_protected(const RunRequest& request, Observation& seen);
-Result<void> observe_protected_again(Observation& seen);
-
 // What is at a path, or would be made there, with every link of the part that exists followed.
 FileFact look_at_place(const std::string& place);
+
+// Where anything is mounted, as this process sees it.
+Result<std::vector<std::string>> mount_points();
 
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.
 Result<void> observe_mounts_below(Facts& facts);

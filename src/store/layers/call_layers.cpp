@@ -4,26 +4,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/visible_text.hpp"
 #include "jail/core/wire.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/commit/entry_attributes.hpp"
+#include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr const char* undo_directory = "undo";  // what a commit replaces goes there, on the mount of the tree
-
 // The tree that was judged, and nothing that stands at its name by now.
 Result<OwnedFd> open_judged(const ViewEntry& entry) {
-  OwnedFd tree = TRY(sys::open(entry.source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  auto tree = sys::open(entry.source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   struct stat seen {};
-  if (::fstat(tree.get(), &seen) != 0) return system_error("look at " + entry.source);
-  if (seen.st_dev != entry.device || seen.st_ino != entry.inode)
-    return Error{Cause::system, "a directory that was judged was replaced: " + entry.source, ESTALE,
-                 "run it again"};
-  return tree;
+  if (tree.ok() && ::fstat(tree.value().get(), &seen) != 0) return system_error("look at " + entry.source);
+  const bool is_it = tree.ok() && seen.st_dev == entry.device && seen.st_ino == entry.inode;
+  if (is_it || (!tree.ok() && !is_absent(tree.error().number))) return tree;
+  return Error{Cause::system, "a directory that was judged is gone or was replaced: " + entry.source, ESTALE,
+               "run it again"};
 }
 
 Result<void> make_directory(int parent, const char* name, mode_t mode, const ViewEntry& entry,
@@ -43,12 +45,13 @@ Result<TreeLayer> make_layer(int parent, const std::string& name, const ViewEntr
   if (::fstat(layer.lower.get(), &root) != 0) return system_error("look at " + entry.source);
   TRY(make_directory(parent, name.c_str(), 0700, entry, privileged));
   const OwnedFd directory = TRY(sys::open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  // The root of an overlay has the mode and attributes of its upper directory.
-  TRY(make_directory(directory.get(), wire::upper_name, root.st_mode & 07777, entry, privileged));
+  // The root of an overlay has the owner, mode and attributes of its upper directory: the caller is to have
+  // no more rights there than in the project.
+  const bool is_closed = !privileged && ::faccessat(layer.lower.get(), ".", W_OK, AT_EACCESS) != 0;
+  const mode_t mode = root.st_mode & (is_closed ? 07555U : 07777U);
+  TRY(make_directory(directory.get(), wire::upper_name, mode, entry, privileged));
   TRY(copy_attributes(layer.lower.get(), ".", directory.get(), wire::upper_name));
   TRY(make_directory(directory.get(), wire::work_name, 0700, entry, privileged));
-  if (::mkdirat(directory.get(), undo_directory, 0700) != 0)
-    return system_error("make a layer's undo directory");
   struct stat made {};
   if (::fstat(directory.get(), &made) != 0) return system_error("look at a layer");
   layer.device = made.st_dev;
@@ -66,26 +69,18 @@ const ViewEntry* shows(const ConfinementPlan& plan, const std::string& directory
 
 }  // namespace
 
-Result<StoredTree> stored_tree(const TreeLayer& layer) {
-  return StoredTree{.project = {layer.tree.path, layer.tree.device, layer.tree.inode},
-                    .source = TRY(know_directory(layer.directory + "/" + wire::upper_name)),
-                    .undo = TRY(know_directory(layer.directory + "/" + undo_directory))};
+Result<void> copy_entry_state(int lower, int upper, const std::string& name, const struct stat& seen) {
+  if (::geteuid() == 0 && ::fchownat(upper, name.c_str(), seen.st_uid, seen.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("keep the owner of " + shown(name));
+  if (S_ISLNK(seen.st_mode)) return {};
+  if (::fchmodat(upper, name.c_str(), seen.st_mode & 07777U, 0) != 0)
+    return system_error("keep the mode of " + shown(name));
+  return copy_attributes(lower, name.c_str(), upper, name.c_str());
 }
 
-// Trees of one mount share a place.
-Result<size_t> CallLayers::place_for(const ViewEntry& entry, const ConfinementPlan& plan,
-                                     const std::string& state) {
-  const OwnedFd tree = TRY(open_judged(entry));
-  const std::string root = TRY(find_layer_root(entry.source, tree.get(), state));
-  for (size_t i = 0; i < places_.size(); ++i)
-    if (places_[i].root() == root) return i;
-  const bool is_hidden = !state.empty() && is_beneath(state, root);  // no view has it
-  if (const ViewEntry* shown = is_hidden ? nullptr : shows(plan, root))
-    return refusal("the layer for " + entry.source + " would lie in " + root + ", which the command sees (" +
-                       shown->why + ")",
-                   "write live: --live; or set XDG_STATE_HOME to a directory on that mount");
-  places_.push_back(TRY(LayerPlace::make(root)));
-  return places_.size() - 1;
+Result<StoredTree> stored_tree(const TreeLayer& layer) {
+  return StoredTree{.project = {layer.tree.path, layer.tree.device, layer.tree.inode},
+                    .source = TRY(know_directory(layer.directory + "/" + wire::upper_name))};
 }
 
 Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::string& state, bool privileged) {
@@ -93,31 +88,52 @@ Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::stri
     return refusal("there is no state directory for what a call writes",
                    "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");
   ChangeSets(state, boot_id()).recover_interrupted();  // the call is to see whole what was committed before
-  CallLayers layers;
-  if (privileged) layers.attributes_ = OverlayAttributes::privileged;
+  const auto attributes = privileged ? OverlayAttributes::privileged : OverlayAttributes::user_namespace;
+  const std::string root = TRY(find_layer_root(state, attributes));
+  const bool is_hidden = is_beneath(state, root);  // no view has it
+  if (const ViewEntry* shown = is_hidden ? nullptr : shows(plan, root))
+    return refusal(
+        "what the call writes would lie in " + root + ", which the command sees (" + shown->why + ")",
+        "write live: --live; or set XDG_STATE_HOME to a directory on a disk of this host");
+  CallLayers layers(TRY(LayerPlace::make(root)));
+  layers.attributes_ = attributes;
   for (const ViewEntry* entry : layered_trees(plan)) {
     const size_t number = layers.trees_.size();
-    const size_t at = TRY(layers.place_for(*entry, plan, state));
-    const LayerPlace& place = layers.places_[at];
-    layers.trees_.push_back(TRY(make_layer(place.held(), std::to_string(number), *entry, privileged)));
-    layers.trees_.back().place = at;
-    layers.trees_.back().directory = place.directory() + "/" + std::to_string(number);
+    layers.trees_.push_back(
+        TRY(make_layer(layers.place_.held(), std::to_string(number), *entry, privileged)));
+    layers.trees_.back().directory = layers.place_.directory() + "/" + std::to_string(number);
     HeldIndex index = hold_index(number, layers.trees_.back().lower.get(), ".git/index");
     if (index.file) layers.indexes_.push_back(std::move(index));
   }
-  // Last: what the host does from here on is a conflict.
-  if (!layers.places_.empty()) layers.start_ = TRY(mark_start(layers.places_.front().held()));
+  TRY(layers.mark_start());  // last: what the host does from here on is a conflict
   return layers;
 }
 
-Result<std::vector<KnownDirectory>> CallLayers::keep(const std::string& id) {
-  std::vector<KnownDirectory> kept;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const size_t length = places_[i].directory().size();
-    kept.push_back(TRY(places_[i].keep(id)));
-    for (TreeLayer& layer : trees_)
-      if (layer.place == i) layer.directory = kept.back().path + layer.directory.substr(length);
+// Where a tree is on another file system than the layers, a file without a name asks for its clock. The
+// earliest answer counts for all; the layers' own comes last, because a clock that ticks is one tick late.
+Result<void> CallLayers::mark_start() {
+  std::vector<CallStart> starts;
+  for (const TreeLayer& layer : trees_) {
+    if (layer.tree.device == layer.device) continue;
+    const auto mark = sys::open_at(layer.lower.get(), ".", O_TMPFILE | O_WRONLY, 0600);
+    if (!mark.ok())
+      return refusal("what the host changes in " + layer.tree.path +
+                         " during a call could not be known, because its file system gives no time (" +
+                         describe(mark.error()) + ")",
+                     "write live: --live");
+    starts.push_back(TRY(cloche::mark_start(mark.value().get())));
   }
+  starts.push_back(TRY(cloche::mark_start(place_.held())));
+  start_ = *std::min_element(starts.begin(), starts.end(), [](const CallStart& a, const CallStart& b) {
+    return a.change_ns < b.change_ns;
+  });
+  return {};
+}
+
+Result<KnownDirectory> CallLayers::keep(const std::string& id) {
+  const size_t length = place_.directory().size();
+  KnownDirectory kept = TRY(place_.keep(id));
+  for (TreeLayer& layer : trees_) layer.directory = kept.path + layer.directory.substr(length);
   return kept;
 }
 

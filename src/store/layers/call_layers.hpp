@@ -1,9 +1,11 @@
 // The directories that a call's writes go to, one for each layered tree of its plan: `u`, the upper layer,
-// and `w`, which the kernel needs beside it. They lie where the project's files can be reached by a rename,
-// in no view, and outside every repository.
+// and `w`, which the kernel needs beside it. They lie in no view, and in no project.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "base/sys/fd.hpp"
 #include "model/change_set.hpp"
 #include "model/plan.hpp"
+#include "policy/gates/approval.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/layers/change_clock.hpp"
 #include "store/layers/conflicts.hpp"
@@ -23,7 +26,6 @@ struct TreeLayer {
   ChangedTree tree;
   std::string target = {};     // where the command sees the tree
   std::string directory = {};  // of `u` and `w`
-  size_t place = 0;            // which of the call's places it lies in
   uint64_t device = 0;         // of that directory
   uint64_t inode = 0;
   OwnedFd lower = {};  // the tree as the host has it, to be read
@@ -33,12 +35,21 @@ struct TreeLayer {
 // What a set in the store knows of a layer.
 Result<StoredTree> stored_tree(const TreeLayer& layer);
 
+// What Cloche itself put into a layer (approved_files.cpp).
+struct PlacedEntry {
+  size_t tree = 0;
+  std::string path = {};
+  struct stat seen = {};  // when it was complete
+};
+
+// Gives an entry of an upper layer the owner, mode and attributes of the project's.
+Result<void> copy_entry_state(int lower, int upper, const std::string& name, const struct stat& seen);
+
 // All of one call. They go with this object, unless what was written is to stay.
 class CallLayers {
  public:
-  // In fresh private directories: in Cloche's state where that is on the mount of the tree, else beside the
-  // tree (layer_place.hpp). As root each belongs to the owner of its tree, because files get that owner in
-  // it.
+  // In a fresh private directory (layer_place.hpp). As root each belongs to the owner of its tree, because
+  // files get that owner in it.
   static Result<CallLayers> make(const ConfinementPlan& plan, const std::string& state, bool privileged);
 
   CallLayers(CallLayers&& other) noexcept = default;
@@ -48,24 +59,31 @@ class CallLayers {
   ~CallLayers() = default;
 
   const std::vector<TreeLayer>& trees() const { return trees_; }
-  // When the call began, on the clock of the trees' file system.
+  // When the call began, on the clocks of the trees' file systems.
   const CallStart& start() const { return start_; }
   // The indexes of git as they were then.
   const std::vector<HeldIndex>& indexes() const { return indexes_; }
   // Which attributes the overlays of this caller have.
   OverlayAttributes attributes() const { return attributes_; }
 
-  // Puts the directories where no later call removes them, for a set of that id. Their new places.
-  Result<std::vector<KnownDirectory>> keep(const std::string& id);
+  // Before the start: what an approval covers, as it is in the project now; an Error where that is not what
+  // was approved. What has no hash was not there.
+  Result<void> put_approved(std::span<const ExecutedFile> approved);
+  // After the end: what of it the call left as it was is no change of the call.
+  void take_back_approved();
+
+  // Puts the directories where no later call removes them, for a set of that id: their new place.
+  Result<KnownDirectory> keep(const std::string& id);
 
  private:
-  CallLayers() = default;
-  Result<size_t> place_for(const ViewEntry& entry, const ConfinementPlan& plan, const std::string& state);
+  explicit CallLayers(LayerPlace place) : place_(std::move(place)) {}
+  Result<void> mark_start();
 
-  std::vector<LayerPlace> places_ = {};
+  LayerPlace place_;
   OverlayAttributes attributes_ = OverlayAttributes::user_namespace;
   CallStart start_ = {};
   std::vector<TreeLayer> trees_ = {};
+  std::vector<PlacedEntry> placed_ = {};  // each behind the directory that it lies in
   std::vector<HeldIndex> indexes_ = {};
 };
 

@@ -49,9 +49,9 @@ std::string_view sentence_of(ConflictKind kind) {
 // The conflicts of one tree.
 class ConflictSearch {
  public:
-  ConflictSearch(const TreeLayers& layers, const CallStart& start, const OwnCommits& own,
-                 std::span<const HeldIndex> indexes, std::vector<Conflict>& into)
-      : layers_(layers), start_(start), own_(own), indexes_(indexes), into_(into) {}
+  ConflictSearch(const TreeLayers& layers, const CallStart& start, std::span<const HeldIndex> indexes,
+                 std::vector<Conflict>& into)
+      : layers_(layers), start_(start), indexes_(indexes), into_(into) {}
 
   void check(const Change& change);
 
@@ -79,7 +79,6 @@ class ConflictSearch {
 
   const TreeLayers& layers_;
   const CallStart& start_;
-  const OwnCommits& own_;
   std::span<const HeldIndex> indexes_;
   std::vector<Conflict>& into_;
   size_t tree_ = 0;
@@ -100,9 +99,7 @@ void ConflictSearch::add(const std::string& path, ConflictKind kind) {
 }
 
 bool ConflictSearch::is_since_start(const struct stat& seen) const {
-  const int64_t changed = nanoseconds(seen.st_ctim);
-  if (!is_since(start_, changed)) return false;
-  return !own_ || !own_({seen.st_dev, seen.st_ino, changed});
+  return is_since(start_, nanoseconds(seen.st_ctim));
 }
 
 bool ConflictSearch::have_names_moved(const std::string& directory) const {
@@ -272,8 +269,7 @@ HeldIndex hold_index(size_t tree, int lower, const std::string& path) {
 }
 
 Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, const ChangeSet& set,
-                                             const CallStart& start, const OwnCommits& own,
-                                             std::span<const HeldIndex> indexes) {
+                                             const CallStart& start, std::span<const HeldIndex> indexes) {
   std::vector<Conflict> found;
   if (clock_was_set(start, clock_offset_ns())) {
     const ConflictKind kind = ConflictKind::clock_was_set;
@@ -282,7 +278,7 @@ Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, 
     return found;
   }
   std::vector<ConflictSearch> searches;
-  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, own, indexes, found);
+  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, indexes, found);
   for (const Change& change : set.changes) {
     if (change.tree >= searches.size())
       return Error{Cause::internal, "a change of a tree that is not in its set"};

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,19 +36,6 @@ struct Conflict {
   bool operator==(const Conflict&) const = default;
 };
 
-// A file of the project as it is now.
-struct FileIdentity {
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  int64_t changed_ns = 0;  // ctime
-
-  bool operator==(const FileIdentity&) const = default;
-};
-
-// Whether a commit of ours that was done before this call began put it there. Times are coarse on some
-// kernels, and that commit may have the time of the start. Empty: none did.
-using OwnCommits = std::function<bool(const FileIdentity&)>;
-
 // An index of git, held since before the call began. Git replaces the file, so that the old one stays as it
 // was: what the host did to it meanwhile can be told from what it was.
 struct HeldIndex {
@@ -63,7 +49,6 @@ HeldIndex hold_index(size_t tree, int lower, const std::string& path);
 // None: the set can be committed. In the order of the set, each path once; where a directory on the way is
 // the conflict, its path.
 Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, const ChangeSet& set,
-                                             const CallStart& start, const OwnCommits& own,
-                                             std::span<const HeldIndex> indexes = {});
+                                             const CallStart& start, std::span<const HeldIndex> indexes = {});
 
 }  // namespace cloche

@@ -16,7 +16,6 @@ struct Conflicted : Layers {
   CallStart began;
   OwnedFd marks = sys::open(scratch.path, O_RDONLY | O_DIRECTORY).value();
   std::vector<HeldIndex> indexes = {};
-  OwnCommits own = {};
 
   void start() {
     auto marked = mark_start(marks.get());
@@ -25,7 +24,7 @@ struct Conflicted : Layers {
   }
   Lines conflicts(const ReadChanges& changes) const {
     const TreeLayers trees[] = {tree()};
-    const auto found = find_conflicts(trees, changes.set, began, own, indexes);
+    const auto found = find_conflicts(trees, changes.set, began, indexes);
     EXPECT_TRUE(found.ok());
     Lines lines;
     for (const Conflict& conflict : found.value())
@@ -180,19 +179,6 @@ TEST(Conflicts, OpenForWritingOutside) {
   EXPECT_EQ(layers.conflicts(),
             Lines({"open-for-writing database", "open-for-writing log", "open-for-writing mapped"}));
   ::munmap(mapping, 1);
-}
-
-TEST(Conflicts, CommitsOfOurOwnAreNone) {
-  Conflicted layers;
-  layers.start();
-  layers.below("a", "1");
-  layers.above("a", "22");
-  EXPECT_EQ(layers.conflicts(), Lines({"changed a"}));
-  struct stat seen {};
-  ASSERT_EQ(::stat((layers.lower + "a").c_str(), &seen), 0);
-  const FileIdentity ours{seen.st_dev, seen.st_ino, nanoseconds(seen.st_ctim)};
-  layers.own = [ours](const FileIdentity& there) { return there == ours; };
-  EXPECT_EQ(layers.conflicts(), Lines());
 }
 
 TEST(Conflicts, EverythingWhenTheClockWasSet) {

@@ -6,11 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "base/text/sha256.hpp"
+
 namespace cloche {
 namespace {
 
-constexpr size_t sha1_bytes = 20;
-constexpr size_t sha256_bytes = 32;
+constexpr size_t sha1_length = 20;
+constexpr size_t sha256_length = 32;
 
 struct Entry {
   uint32_t mode = 0;
@@ -147,6 +149,7 @@ class IndexReader {
     return std::nullopt;
   }
   bool failed() const { return bytes_.failed(); }
+  size_t left() const { return bytes_.left(); }
 
  private:
   Bytes bytes_;
@@ -172,11 +175,74 @@ bool is_same_as(std::string_view one, std::string_view other, size_t id_bytes) {
   return !left.failed() && !right.failed();
 }
 
+constexpr size_t stat_fields = 10;  // of four bytes each, at the front of an entry
+enum StatField : size_t {
+  change_s,
+  change_ns,
+  modified_s,
+  modified_ns,
+  device,
+  inode,
+  mode,
+  owner,
+  group,
+  size
+};
+
+uint32_t field_at(std::string_view entry, StatField field) {
+  return Bytes(entry.substr(field * 4)).number(4);
+}
+
+void put_field(std::string& index, size_t entry, StatField field, uint64_t value) {
+  for (size_t i = 0; i < 4; ++i) index[entry + field * 4 + i] = static_cast<char>(value >> (24 - 8 * i));
+}
+
+// Git can be built without nanoseconds.
+bool is_time(std::string_view entry, StatField seconds, const timespec& time) {
+  const uint32_t noted_ns = field_at(entry, static_cast<StatField>(seconds + 1));
+  return field_at(entry, seconds) == static_cast<uint32_t>(time.tv_sec) &&
+         (noted_ns == 0 || noted_ns == static_cast<uint32_t>(time.tv_nsec));
+}
+
+bool is_entry_of(std::string_view entry, const EntryFile& file) {
+  return is_time(entry, modified_s, file.seen.st_mtim) &&
+         field_at(entry, size) == static_cast<uint32_t>(file.seen.st_size) &&
+         (file.is_new || is_time(entry, change_s, file.seen.st_ctim));
+}
+
+void put_stat(std::string& index, size_t entry, const struct stat& seen) {
+  put_field(index, entry, change_s, static_cast<uint64_t>(seen.st_ctim.tv_sec));
+  put_field(index, entry, change_ns, static_cast<uint64_t>(seen.st_ctim.tv_nsec));
+  put_field(index, entry, device, seen.st_dev);
+  put_field(index, entry, inode, seen.st_ino);
+  put_field(index, entry, owner, seen.st_uid);
+  put_field(index, entry, group, seen.st_gid);
+}
+
 }  // namespace
+
+std::optional<std::string> refreshed_index(std::string_view index, const LookAtEntry& look) {
+  if (index.size() < sha1_length) return std::nullopt;
+  const std::string_view body = index.substr(0, index.size() - sha1_length);
+  if (sha1_bytes(body) != index.substr(body.size())) return std::nullopt;
+  std::string refreshed(body);
+  bool is_changed = false;
+  IndexReader reader(index, sha1_length);
+  for (size_t at = body.size() - reader.left();; at = body.size() - reader.left()) {
+    const auto entry = reader.next_entry();
+    if (!entry || reader.failed()) break;
+    const auto file = look(entry->name);
+    if (!file || !is_entry_of(body.substr(at, stat_fields * 4), *file)) continue;
+    put_stat(refreshed, at, file->seen);
+    is_changed = true;
+  }
+  if (reader.failed() || !is_changed) return std::nullopt;
+  return refreshed + sha1_bytes(refreshed);
+}
 
 // The file does not say how long its object names are. Read with the wrong length, it does not come out even.
 bool is_same_index(std::string_view one, std::string_view other) {
-  return is_same_as(one, other, sha1_bytes) || is_same_as(one, other, sha256_bytes);
+  return is_same_as(one, other, sha1_length) || is_same_as(one, other, sha256_length);
 }
 
 }  // namespace cloche

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text/sha256.hpp"
+
 namespace cloche {
 namespace {
 
@@ -90,6 +92,39 @@ TEST(GitIndex, WhatIsNoIndexIsEqualToNothing) {
   EXPECT_FALSE(is_same_index("DIRC", "DIRC"));
   for (size_t length = 0; length < one.size(); ++length)
     EXPECT_FALSE(is_same_index(one.substr(0, length), one.substr(0, length))) << length;
+}
+
+TEST(GitIndex, StatDataAreRefreshedWhereTimeAndSizeFit) {
+  EntryFile now{.is_new = true};
+  now.seen.st_mtim = {7, 7};
+  now.seen.st_size = 7;
+  now.seen.st_ctim = {9, 9};
+  now.seen.st_dev = now.seen.st_ino = now.seen.st_uid = now.seen.st_gid = 9;
+  const auto look = [&](const std::string& name) -> std::optional<EntryFile> {
+    return name == "gone" ? std::nullopt : std::optional(now);
+  };
+  for (const uint32_t version : {2U, 3U, 4U}) {
+    std::string one = index_of({{"a"}, {"dir/b", 'o', 8}, {"gone"}}, version);
+    EXPECT_FALSE(refreshed_index(one, look)) << "its checksum does not hold";
+    one.replace(one.size() - 20, 20, sha1_bytes(one.substr(0, one.size() - 20)));
+    const auto refreshed = refreshed_index(one, look);
+    ASSERT_TRUE(refreshed) << version;
+    EXPECT_TRUE(is_same_index(one, *refreshed));
+    std::string expected = number(9, 4) + number(9, 4) + number(7, 4) + number(7, 4) + number(9, 4) +
+                           number(9, 4) + number(0100644, 4) + number(9, 4) + number(9, 4) + number(7, 4);
+    EXPECT_EQ(refreshed->substr(12, 40), expected);
+    EXPECT_EQ(refreshed->substr(52, one.size() - 72), one.substr(52, one.size() - 72));
+    EXPECT_EQ(refreshed->substr(one.size() - 20), sha1_bytes(refreshed->substr(0, one.size() - 20)));
+    now.seen.st_size = 6;
+    EXPECT_FALSE(refreshed_index(one, look));
+    now.seen.st_size = 7;
+    now.is_new = false;
+    EXPECT_FALSE(refreshed_index(one, look)) << "it was changed since";
+    now.seen.st_ctim = {7, 7};
+    EXPECT_TRUE(refreshed_index(one, look));
+    now.seen.st_ctim = {9, 9};
+    now.is_new = true;
+  }
 }
 
 // Each entry would repeat the name before it.

@@ -1,18 +1,20 @@
 #include "store/layers/layer_place.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "base/sys/directory.hpp"
-#include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "jail/core/wire.hpp"
 #include "store/commit/change_sets.hpp"
@@ -22,13 +24,6 @@ namespace {
 
 constexpr const char* running = "/running";
 constexpr const char* stored = "/stored";
-
-std::optional<uint64_t> mount_of(int directory) {
-  struct statx seen {};
-  if (::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &seen) != 0 || (seen.stx_mask & STATX_MNT_ID) == 0)
-    return std::nullopt;
-  return seen.stx_mnt_id;
-}
 
 // The kernel closes its own directories in `w` even to their owner.
 void remove_layers(const std::string& directory) {
@@ -59,37 +54,32 @@ bool is_private(const std::string& directory) {
          (seen.st_mode & 077U) == 0;
 }
 
-// A layer in a repository would be a change in it.
-bool lies_in_repository(std::string directory) {
-  for (;; directory = std::string(parent_of(directory))) {
-    if (::access((directory + "/.git").c_str(), F_OK) == 0) return true;
-    if (directory == "/" || directory.empty()) return false;
-  }
+// The kernel takes no upper layer on another overlay, as in containers, nor on what a server or another
+// process may change behind its back. Without attributes it does, and cannot remove a directory in it.
+bool can_hold_layers(const std::string& directory, OverlayAttributes attributes) {
+  constexpr unsigned long unfit[] = {OVERLAYFS_SUPER_MAGIC, NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, V9FS_MAGIC,
+                                     CIFS_SUPER_MAGIC,      SMB2_SUPER_MAGIC};
+  struct statfs seen {};
+  if (::statfs(directory.c_str(), &seen) != 0) return false;
+  const auto* const found =
+      std::find(std::begin(unfit), std::end(unfit), static_cast<unsigned long>(seen.f_type));
+  const std::string mark = std::string(prefix_of(attributes)) + "cloche.layers";
+  return found == std::end(unfit) && (::getxattr(directory.c_str(), mark.c_str(), nullptr, 0) >= 0 ||
+                                      ::setxattr(directory.c_str(), mark.c_str(), "", 0, 0) == 0);
 }
 
 }  // namespace
 
-bool are_on_one_mount(int one, int other) {
-  const auto first = mount_of(one);
-  return first && first == mount_of(other);
-}
-
-Result<std::string> find_layer_root(const std::string& tree, int held_tree, const std::string& state) {
-  if (!state.empty()) {
-    const std::string root = state + "/layers";
-    if (!make_private_directories(root)) return system_error("make " + root);
-    const auto held = sys::open(root, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (held.ok() && are_on_one_mount(held.value().get(), held_tree)) return root;
+Result<std::string> find_layer_root(const std::string& state, OverlayAttributes attributes) {
+  const std::string in_memory = "/dev/shm/cloche-layers-" + std::to_string(::geteuid());
+  for (const std::string& root : {state + "/layers", in_memory}) {
+    if (!make_private_directories(root))
+      return refusal("there is no place for what a call writes: " + describe(system_error("make " + root)),
+                     "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");
+    if (can_hold_layers(root, attributes)) return root;
   }
-  const std::string beside(parent_of(tree));
-  const auto held = sys::open(beside, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  const char* const fix = "write live: --live; or set XDG_STATE_HOME to a directory on that mount";
-  if (!held.ok() || !are_on_one_mount(held.value().get(), held_tree))
-    return refusal(tree + " is a mount of its own, and there is no place on it for what a call writes", fix);
-  if (lies_in_repository(beside))
-    return refusal(
-        "there is no place for what a call writes to " + tree + ": " + beside + " lies in a repository", fix);
-  return beside + (beside == "/" ? "" : "/") + ".cloche-layers-" + std::to_string(::geteuid());
+  return refusal("the file systems of " + state + " and /dev/shm cannot hold what a call writes",
+                 "set XDG_STATE_HOME to a directory on a disk of this host, or write live: --live");
 }
 
 Result<LayerPlace> LayerPlace::make(const std::string& root) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/sys/sys.hpp"
 #include "store/layers/layer_comparison.hpp"
 #include "store/layers/layer_entry.hpp"
 #include "store/workspace/safe_walk.hpp"
@@ -99,6 +100,10 @@ void TreeReader::stop(ReadProblem problem, const std::string& path, std::string 
 bool TreeReader::count_entry() {
   if (entries_left_ == 0) {
     stop(ReadProblem::too_many_entries, *path_, std::to_string(limits_.entries));
+    return false;
+  }
+  if (sys::monotonic_ms() >= limits_.until_ms) {
+    stop(ReadProblem::too_slow, *path_, "");
     return false;
   }
   --entries_left_;
@@ -327,6 +332,9 @@ Result<void> TreeReader::read_root() {
     return system_error("look at the root of a layer");
   upper.st_uid = lower.st_uid;
   upper.st_gid = lower.st_gid;
+  // Nor the mode, where it is not the caller's own.
+  if (layers_.attributes == OverlayAttributes::user_namespace && lower.st_uid != ::geteuid())
+    upper.st_mode = lower.st_mode;
   path_ = &root.path;
   if (!open_upper(root) || !open_lower(root)) return {};
   const LayerEntry entry{upper_.get(), "."};
@@ -370,6 +378,7 @@ void sort_by_path(std::vector<Change>& changes, size_t from) {
 std::string_view name_of(ReadProblem problem) {
   switch (problem) {
     case ReadProblem::too_many_entries: return "too-many-entries";
+    case ReadProblem::too_slow: return "too-slow";
     case ReadProblem::too_deep: return "too-deep";
     case ReadProblem::too_much_to_compare: return "too-much-to-compare";
     case ReadProblem::upper_attribute: return "upper-attribute";

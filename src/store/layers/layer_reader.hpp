@@ -30,6 +30,7 @@ struct ReadLimits {
   uint64_t entries = 1'000'000;           // looked at, in both layers
   unsigned depth = 2000;                  // directories on the way to one
   uint64_t compared_bytes = 16ULL << 30;  // of files that were copied up and have their old size
+  uint64_t until_ms = ~uint64_t{0};       // by sys::monotonic_ms()
 };
 
 // Why a list may not be exact. A set with one of them is staged, not committed.
@@ -37,6 +38,7 @@ enum class ReadProblem {
   too_many_entries,
   too_deep,
   too_much_to_compare,
+  too_slow,
   upper_attribute,   // of the overlay's, and one that our mounts never write: the upper layer is not what it
                      // seems
   lower_attribute,   // of the overlay's, on a file of the project: the call did not see the project as it is

@@ -9,17 +9,6 @@
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
-namespace {
-
-Result<void> give_owner(int directory, const std::string& name, const struct stat& as) {
-  if (::geteuid() == 0 && ::fchownat(directory, name.c_str(), as.st_uid, as.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
-    return system_error("keep the owner of " + shown(name));
-  if (::fchmodat(directory, name.c_str(), as.st_mode & 07777U, 0) != 0)
-    return system_error("keep the mode of " + shown(name));
-  return {};
-}
-
-}  // namespace
 
 // Directories that the project has are the same ones in the layer: no change of theirs.
 Result<void> LayeredFiles::mirror_directories(const std::string& path) const {
@@ -34,7 +23,7 @@ Result<void> LayeredFiles::mirror_directories(const std::string& path) const {
     if (!seen) return {};  // from here on they are new
     if (!S_ISDIR(seen->st_mode)) return path_error(path, S_ISLNK(seen->st_mode) ? ELOOP : ENOTDIR);
     if (::mkdirat(upper.get(), name.c_str(), 0700) != 0) return system_error("write " + shown(path));
-    TRY(give_owner(upper.get(), name, *seen));
+    TRY(copy_entry_state(lower.get(), upper.get(), name, *seen));
     lower = open_child(lower.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
     upper = open_child(upper.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
     if (!lower || !upper) return path_error(path, errno);
@@ -55,8 +44,9 @@ Result<WorkspaceFiles::Replaced> LayeredFiles::replace(const std::string& path, 
   FileReplacement replacement(layer_.upper.get(), path);
   TRY(replacement.run(bytes, std::nullopt, {}));
   if (!exists) return Replaced::made;
-  const OwnedFd parent = TRY(open_parent(layer_.upper.get(), path));
-  TRY(give_owner(parent.get(), last_of(path), seen));
+  const OwnedFd lower = TRY(open_parent(layer_.lower.get(), path));
+  const OwnedFd upper = TRY(open_parent(layer_.upper.get(), path));
+  TRY(copy_entry_state(lower.get(), upper.get(), last_of(path), seen));
   return Replaced::changed;
 }
 

@@ -1,16 +1,12 @@
 // Where things go that a command made and something on the host would execute: a directory of Cloche's own,
-// 0700, in no command's view. Nothing is ever deleted: what cannot be moved out of the tree is given another
-// name in it, which nobody executes.
+// 0700, in no command's view. Nothing is ever deleted: what cannot be renamed out of the tree, because it is
+// on another file system, is given another name in it, which no program looks for.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.hpp"
-#include "base/sys/fd.hpp"
 #include "model/outcome.hpp"
-#include "store/protected/protected_walk.hpp"
 
 namespace cloche {
 
@@ -20,15 +16,10 @@ class Quarantine {
   // Empty: there is nowhere, and everything is renamed where it is.
   explicit Quarantine(std::string directory) : directory_(std::move(directory)) {}
 
-  // Takes it out of the tree at `root`. Nothing: it is not there any more, because another call took it. An
-  // error: it is still there.
-  Result<std::optional<Quarantined>> take(const HeldRoot& root, const Suspect& suspect);
-
-  // A copy of something that has no place in the tree now: where it is.
-  Result<std::string> keep(const std::string& name, const std::string& content);
+  // Takes the path, relative to the root, out of the tree. An error: it is still there, or was not.
+  Result<Quarantined> take(int root, const std::string& root_path, const std::string& path);
 
  private:
-  Result<Quarantined> take_out(const HeldRoot& root, const Suspect& suspect);
   Result<std::string> next_place();
 
   std::string directory_;

@@ -8,7 +8,7 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
-#include "store/protected/look_memory.hpp"
+#include "store/commit/change_sets.hpp"
 #include "store/record/record.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -41,10 +41,8 @@ Result<void> remove_finished(const RunPlace& place, What what) {
 }
 
 uint64_t age_ms(const struct stat& seen) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec <= seen.st_mtim.tv_sec ? 0
-                                           : static_cast<uint64_t>(now.tv_sec - seen.st_mtim.tv_sec) * 1000;
+  const time_t now = ::time(nullptr);
+  return now <= seen.st_mtim.tv_sec ? 0 : static_cast<uint64_t>(now - seen.st_mtim.tv_sec) * 1000;
 }
 
 uint64_t age_ms(const RunPlace& place) {
@@ -88,8 +86,15 @@ Result<Pruned> prune_run(const RunPlace& place) {
   return Pruned::record;
 }
 
-PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms) {
+PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms,
+                        const UndoBounds& undo) {
   PruneReport report;
+  if (!state.empty()) {
+    const ChangeSets sets(state, boot_id());
+    (void)sets.recover();
+    report.change_sets = sets.prune(undo, ::time(nullptr) * 1000).dropped;
+    sets.empty_trash();
+  }
   for (const auto& place : runs_in(state)) {
     const bool whole = older_than_ms && age_ms(place) >= *older_than_ms;
     if (!whole && (older_than_ms || !has_task_homes(place))) continue;
@@ -102,7 +107,6 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
   }
   if (older_than_ms && !state.empty()) {
     report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.left);
-    remove_old(state + "/" + looked_name, *older_than_ms, report.left);
   }
   return report;
 }

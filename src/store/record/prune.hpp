@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/undo_bounds.hpp"
 #include "store/record/run_place.hpp"
 
 namespace cloche {
@@ -22,12 +23,14 @@ struct PruneReport {
   std::vector<std::string> records = {};      // run ids that are gone
   std::vector<std::string> task_homes = {};   // of these only the homes
   std::vector<std::string> quarantines = {};  // of calls without a record
+  size_t change_sets = 0;                     // that can no longer be undone
   std::vector<std::string> left = {};         // "ID: why"
 };
 // Every run below the state directory whose audit was not written to for that long, the quarantine of
 // every call without a record that took something away that long ago, and what is remembered of trees that
 // were not scanned since; without an age only the task homes of every finished run, and each record
-// stays.
-PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms);
+// stays. Of change sets in either case those beyond the bounds of undo, and what was dropped of them.
+PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms,
+                        const UndoBounds& undo = {});
 
 }  // namespace cloche

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "base/sys/directory.hpp"
+#include "store/commit/change_sets.hpp"
 #include "store/record/record_fixture.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -78,16 +80,13 @@ TEST_F(Pruning, ByAgeOnlyTheOldGo) {
 TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
   const std::string old = state() + "/quarantine/1000-1";
   const std::string young = state() + "/quarantine/2000-2";
-  const std::string looked = state() + "/looked";
   for (const auto& call : {old, young}) {
     fs::create_directories(call + "/1/.vscode");
     put_text(call + "/1/.vscode/tasks.json", "{}");
   }
-  fs::create_directories(looked);
-  for (const char* tree : {"/1-2", "/1-3"}) put_text(looked + tree, "x");
   fs::permissions(old + "/1/.vscode", fs::perms::none);  // as a command may leave it
   const timespec times[2] = {{1000, 0}, {1000, 0}};
-  for (const auto& path : {old, looked + "/1-2"}) ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  ASSERT_EQ(::utimensat(AT_FDCWD, old.c_str(), times, 0), 0);
   EXPECT_TRUE(prune_state(state(), {}).quarantines.empty());
   EXPECT_TRUE(fs::exists(old));
   const PruneReport report = prune_state(state(), uint64_t{3600} * 1000);
@@ -95,8 +94,27 @@ TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
   EXPECT_TRUE(report.left.empty());
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(young + "/1/.vscode/tasks.json"));
-  EXPECT_FALSE(fs::exists(looked + "/1-2"));
-  EXPECT_TRUE(fs::exists(looked + "/1-3"));
+}
+
+// What a state knows by device and inode goes, and a directory beside it that looks like one stays.
+TEST_F(Pruning, ChangeSetsBeyondTheBoundsGoWithTheirLayers) {
+  const std::string layers = state() + "/layers/stored";
+  const ChangeSets sets(state(), "boot");
+  for (const char* id : {"old", "young", "waits", "unknown"}) fs::create_directories(layers + "/" + id);
+  for (const std::string id : {"old", "young", "waits"}) {
+    SetHeader header{.id = id};
+    header.created_ms = id == "young" ? ::time(nullptr) * 1000 : 1000;
+    header.places = {know_directory(layers + "/" + id).value()};
+    auto begun = sets.begin(header);
+    ASSERT_TRUE(begun.ok());
+    const SetStatus status = id == "waits" ? SetStatus::staged : SetStatus::committed;
+    ASSERT_TRUE(sets.set_status(begun.value(), status).ok());
+  }
+  EXPECT_EQ(prune_state(state(), {}, {.count = 2}).change_sets, 0U);
+  EXPECT_EQ(prune_state(state(), {}, {.count = 1}).change_sets, 1U);
+  EXPECT_EQ(prune_state(state(), {}, {.count = 0}).change_sets, 0U);
+  EXPECT_EQ(names_in(layers), (std::vector<std::string>{"unknown", "waits", "young"}));
+  EXPECT_EQ(sets.list().size(), 2U);
 }
 
 TEST_F(Pruning, WithoutAnAgeTheRecordsStay) {

@@ -2,14 +2,13 @@
 
 #include "base/sys/private_file.hpp"
 #include "store/host/skeleton.hpp"
-#include "store/protected/look_memory.hpp"
 
 namespace cloche {
 
 void clear_leftovers(const std::string& state) {
   if (state.empty()) return;
   clear_unfinished(state);
-  for (const char* name : {"backends", "before", "proofs", "share", "tried", looked_name})
+  for (const char* name : {"backends", "before", "proofs", "share", "tried"})
     clear_unfinished(state + "/" + name);
   clear_skeletons(state);
 }

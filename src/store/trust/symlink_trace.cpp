@@ -1,12 +1,12 @@
 #include "store/trust/symlink_trace.hpp"
 
 #include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include <utility>
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "store/protected/file_system_times.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -61,7 +61,9 @@ class Follower {
 
   int follow_link(const std::string& name, const struct stat& seen) {
     if (trace_.links.size() >= most_links) return ELOOP;
-    if (file_system_type(at_.get()) == PROC_SUPER_MAGIC) return EXDEV;  // leads each process elsewhere
+    struct statfs holds {};
+    if (::fstatfs(at_.get(), &holds) != 0 || holds.f_type == PROC_SUPER_MAGIC)
+      return EXDEV;  // leads each process elsewhere
     const std::string says = link_text(at_.get(), name);
     if (says.empty()) return ENOENT;
     trace_.links.push_back({(names_.empty() ? "" : here()) + "/" + name, seen});

@@ -1,6 +1,7 @@
 #include "store/workspace/task_home.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -11,12 +12,15 @@
 #include "base/sys/sys.hpp"
 #include "policy/plan/concurrent_calls.hpp"
 #include "policy/plan/plan_run.hpp"
-#include "store/workspace/workspace_lock.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr std::string_view tmp_inside = "/tmp";
+constexpr uint64_t say_after_ms = 1000;
+constexpr std::string_view why_waiting =
+    "another call of this session still runs, and calls in a project below /tmp or /var/tmp run one at a "
+    "time";
 
 // A command sees it as a mount of its own: the command cannot replace it, only change its mode, which is put
 // back here. Only Cloche can write to the task's directory above it.
@@ -66,10 +70,28 @@ Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Gr
   return {};
 }
 
-Result<bool> try_to_lock(int fd, TaskUse use) {
-  if (::flock(fd, (use == TaskUse::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return true;
-  if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
-  return false;
+// Tries again and again, often at first, because calls are short and the kernel has no lock with a time
+// limit.
+Result<void> wait_for_lock(int fd, TaskUse use, uint64_t most_ms,
+                           const std::function<void(std::string_view)>& waits) {
+  const int wanted = (use == TaskUse::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  const uint64_t begun_ms = sys::monotonic_ms();
+  bool said = !waits;
+  for (int pause_ms = 1; ::flock(fd, wanted) != 0; pause_ms = std::min(2 * pause_ms, 20)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
+    const uint64_t waited_ms = sys::monotonic_ms() - begun_ms;
+    if (waited_ms >= most_ms)
+      return refusal(
+          "another call of the task still runs, and this one cannot run beside it: something that it is "
+          "shown lies in the task's own /tmp or home",
+          "wait for the other one, use another task, or keep the workspace outside of /tmp");
+    if (!said && waited_ms >= say_after_ms) {
+      waits(why_waiting);
+      said = true;
+    }
+    ::poll(nullptr, 0, pause_ms);
+  }
+  return {};
 }
 
 }  // namespace
@@ -89,8 +111,7 @@ Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>
   const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
   const TaskUse use = task_use_of(plan, own, pinned);
-  TRY(wait_for_lock([&] { return try_to_lock(lock.get(), use); }, WaitsFor::calls_of_task,
-                    {.most_ms = plan.limits.wall_ms, .waits = waits}));
+  TRY(wait_for_lock(lock.get(), use, plan.limits.wall_ms, waits));
   TRY(make_mount_points(plan, own));
   return lock;
 }

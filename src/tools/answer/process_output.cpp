@@ -30,6 +30,10 @@ std::string ended(const Outcome& outcome) {
   return by_signal ? outcome.ended.text() : reason_for_model(outcome);
 }
 
+bool is_staged(const Outcome& outcome) {
+  return outcome.changes && outcome.changes->end == ChangesEnd::staged;
+}
+
 Result<HeadAndTail> ends_of(const Chunks& stream, size_t most_bytes) {
   HeadAndTail ends(most_bytes);
   TRY(stream([&](std::string_view piece) { ends.add(piece); }));
@@ -44,7 +48,7 @@ std::string remarks_behind(const Outcome& outcome) {
 }
 
 Result<void> lay_out(const Outcome& outcome, const PrintedStreams& printed, const Sink& sink) {
-  sink("exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ");
+  sink(staged_text(outcome) + "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ");
   TRY(printed.output(sink));
   sink("\nstderr: ");
   TRY(printed.errors(sink));
@@ -73,19 +77,23 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
 
 std::vector<std::string> remarks_on(const Outcome& outcome) {
   std::vector<std::string> remarks;
-  for (const auto& line : quarantine_lines(outcome)) remarks.push_back(neutralised(line));
-  if (outcome.changes) {
-    const std::string line = model_line(*outcome.changes);
-    if (!line.empty()) remarks.push_back(neutralised(line));
-  }
+  const std::string line = outcome.changes ? model_line(*outcome.changes) : "";
+  if (!line.empty()) remarks.push_back(neutralised(line));
+  for (const auto& quarantined : quarantine_lines(outcome)) remarks.push_back(neutralised(quarantined));
+  if (!outcome.guess.empty()) remarks.emplace_back(outcome.guess);
   if (outcome.backend == RanBy(Backend::none))
     remarks.emplace_back("isolation is off by the operator's own switch: nothing confined this command");
   return remarks;
 }
 
+std::string staged_text(const Outcome& outcome) {
+  return is_staged(outcome) ? "[" + remarks_on(outcome).front() + "]\n" : "";
+}
+
 std::string remarks_text(const Outcome& outcome) {
   std::string text;
-  for (const auto& remark : remarks_on(outcome)) text += "\n[" + remark + "]";
+  const auto remarks = remarks_on(outcome);
+  for (size_t i = is_staged(outcome) ? 1 : 0; i < remarks.size(); ++i) text += "\n[" + remarks[i] + "]";
   return text;
 }
 

@@ -2,6 +2,7 @@
 //   a refusal              refused by path: ../x resolves to /x, outside the workspace; ...
 //   a missing program      [INFO] tool 'ruff' not installed
 //   how it went            exit_code: 0\nstdout: ...\nstderr: ...
+// Before the last stands a line in brackets when nothing that the program wrote is in the project.
 // The record stores the whole result as it came; what is shown is bounded, valid UTF-8, and moves no
 // terminal.
 #pragma once
@@ -51,10 +52,12 @@ struct ShownStreams {
 // Both whole when they fit; else each gets half, and what one does not need goes to the other.
 Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget);
 
-// What the reader of a result has to know besides, a sentence each: which files were quarantined, and that
-// the program ran without isolation.
+// What the reader of a result has to know besides, a sentence each: what is not in the project, which files
+// were quarantined, and that the program ran without isolation.
 std::vector<std::string> remarks_on(const Outcome& outcome);
-// A line each in brackets, for the end of a result.
+// Where nothing of what a call wrote is in the project: that, in brackets, as the first line of a result.
+std::string staged_text(const Outcome& outcome);
+// The other remarks, a line each in brackets, for the end of a result.
 std::string remarks_text(const Outcome& outcome);
 
 // What the network gate refused while the program ran, once each, and what to do about it.

@@ -93,6 +93,27 @@ TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
           off + "\"]}");
 }
 
+// The first line says what a reader of the rest would not expect; no line names a command for it.
+TEST(ProcessOutput, WhatIsNotInTheProjectIsSaid) {
+  Outcome outcome = exited(0, "hi", "");
+  outcome.changes =
+      ChangesOutcome{.end = ChangesEnd::staged, .set = "r1-c-0001", .why_staged = "f was changed"};
+  const std::string line =
+      "what this call wrote is not in the project: f was changed; it is kept, and the user decides about it";
+  EXPECT_EQ(shown_text(outcome, "x", {}), "[" + line + "]\nexit_code: 0\nstdout: hi\nstderr: ");
+  EXPECT_EQ(structured(outcome),
+            R"json({"exit_code":0,"stdout":"hi","stderr":"","notes":[")json" + line + "\"]}");
+  EXPECT_EQ(summary_line(*outcome.changes),
+            "changes: nothing, not in the project: f was changed; cloche changes show r1-c-0001");
+  outcome.changes->end = ChangesEnd::committed;
+  outcome.changes->paths = {{"a", ChangeKind::created, Fate::committed},
+                            {".envrc", ChangeKind::created, Fate::withheld, "direnv runs it"}};
+  EXPECT_EQ(shown_text(outcome, "x", {}),
+            "exit_code: 0\nstdout: hi\nstderr: \n[withheld, not in the project: .envrc: direnv runs it]");
+  EXPECT_EQ(summary_line(*outcome.changes),
+            "changes: 1 created, 1 withheld (.envrc: direnv runs it; cloche changes show r1-c-0001)");
+}
+
 TEST(ProcessOutput, AnEndBySignalIsNotCalledAnEndTwice) {
   Outcome outcome = exited(137, "", "");
   outcome.end = End::signaled;

@@ -1,4 +1,4 @@
-// Numbers in sentences about changes.
+// Numbers in sentences for a person.
 #pragma once
 
 #include <cstdint>

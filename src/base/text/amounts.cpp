@@ -1,4 +1,4 @@
-#include "doors/changes/amounts.hpp"
+#include "base/text/amounts.hpp"
 
 #include <iterator>
 
