@@ -88,6 +88,7 @@ struct RunRequest {
   std::vector<std::string> tool_path = {};   // directories of the operator's for PATH; shown by `own`
   std::optional<Writes> asked_writes = {};   // --writes
   Writes writes = Writes::live;              // with what the configuration says
+  bool in_background = false;                // an agent runs it and does not wait: `background` speaks
   std::vector<std::string> live_paths = {};  // below the workspace: written without a layer
   unsigned umask = 022;                      // of the command
   bool terminal = false;

@@ -62,6 +62,16 @@ TEST_P(Managed, WhatItDoesNotForbidTheUserMay) {
   EXPECT_TRUE(fs::exists(workspace() / "made"));
 }
 
+TEST_P(Managed, ABackgroundCommandHasNoMoreThanItGives) {
+  user_file(R"({"background": "live"})");
+  const Ran ran = under(R"({"background": "commit"})", "$CLOCHE config");
+  EXPECT_TRUE(contains(ran.out,
+                       "background          \"commit\"                      /etc/cloche/config.json:1\n"
+                       "                    overruled: \"live\" of " +
+                           user_path() + ":1\n"))
+      << ran.out << ran.err;
+}
+
 TEST_P(Managed, OneThatCannotBeReadRefusesEverything) {
   const Ran ran = under("{\n\"autonomy\": 1}", "$CLOCHE run -- touch made; echo $?");
   EXPECT_EQ(ran.out, "125\n");

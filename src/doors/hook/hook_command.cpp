@@ -105,6 +105,7 @@ class Judge {
                                           .subagent = session.subagent,
                                           .stands = place_.stands,
                                           .end_file = place_.end_file,
+                                          .background = place_.in_background ? "yes" : "",
                                           .note = place_.note,
                                           .identity = identity_of(gateway_.session()),
                                           .answered_by = advice.answered_by_operator ? "operator" : ""},

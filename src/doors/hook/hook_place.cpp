@@ -123,6 +123,7 @@ HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions
   const bool foreground =
       call.tool == "Bash" && (background == nullptr || (background->is_boolean() && !background->truth));
   if (foreground) place.end_file = end_file_of(call);
+  place.in_background = !foreground;
   const auto last = sessions.directory(session_key(call));
   if (!last || last->client != place.stands) return place;
   place.directory = last->shell;
@@ -188,6 +189,7 @@ SessionOptions hook_session(const HookPlace& place) {
   options.operators.workspace = place.workspace;
   options.operators.directory = place.directory;
   options.operators.end_file = place.end_file;
+  options.operators.in_background = place.in_background;
   options.operators.profile_name = place.profile;
   if (const auto shipped = shipped_profile(place.profile)) options.operators.profile = *shipped;
   // The agent has its own time-out for a command; ours is that of `cloche run`.

@@ -21,6 +21,7 @@ struct HookPlace {
       {};  // for the command's output: why it starts in another directory than the agent expects
   std::string end_file =
       {};  // in $TMPDIR: where a command says in which directory it ended; empty: it does not
+  bool in_background = false;  // the agent does not wait for the command
 };
 
 // The key under which Cloche stores the session from call to call.

@@ -59,7 +59,8 @@ struct CommandTool {
   std::vector<std::string_view> arguments;
 };
 const CommandTool command_tools[] = {
-    // timeout and run_in_background say how long the agent waits; description is shown to the user;
+    // timeout and run_in_background say how long the agent waits (what the key `background` gives to the
+    // latter, the operator has given); description is shown to the user;
     // dangerouslyDisableSandbox is about the agent's own sandbox, and Cloche's is used either way.
     {"Bash", {"command", "timeout", "description", "run_in_background", "dangerouslyDisableSandbox"}},
     // timeout_ms and persistent say how long the agent listens.

@@ -56,7 +56,8 @@ Result<HookPlace> place_of(const PendingCommand& command) {
                    .task = command.task,
                    .profile = command.profile,
                    .note = command.note,
-                   .end_file = command.end_file};
+                   .end_file = command.end_file,
+                   .in_background = !command.background.empty()};
 }
 
 // A directory that has replaced the project's since then was never judged.

@@ -31,6 +31,7 @@ constexpr Named<IsolationLevel> levels[] = {
 constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
 constexpr Named<Writes> writes_words[] = {
     {"stage", Writes::stage}, {"commit", Writes::commit}, {"live", Writes::live}};
+constexpr Named<Writes> background_words[] = {{"commit", Writes::commit}, {"live", Writes::live}};
 constexpr Named<bool> dotfiles_words[] = {{"refuse", false}, {"allow", true}};
 constexpr Named<bool> record_words[] = {{"on", true}, {"off", false}};
 
@@ -310,6 +311,8 @@ constexpr SettingRow table[] = {
      read_choice<&Settings::dotfiles, dotfiles_words>},
     {"writes", "stage, commit or live", "stage or commit", strictest_wins,
      read_choice<&Settings::writes, writes_words>},
+    {"background", "commit or live", "", strictest_wins,
+     read_choice<&Settings::background, background_words>},
     {"changes", "a list of rules on changes", "rules with ask or deny", "the strictest answer wins",
      read_changes},
     {"live_paths", "a list of directories below the workspace", "", together,
@@ -386,6 +389,12 @@ Result<Settings> settings_of(const ConfigFiles& files) {
   TRY(read_file(settings, files.user, ConfigSource::user));
   TRY(read_file(settings, files.project, ConfigSource::project));
   return settings;
+}
+
+Writes background_writes(const Settings& settings, Writes writes) {
+  const auto& managed = settings.writes.managed;
+  const bool is_open = !managed || managed->value == Writes::live;
+  return writes == Writes::commit && is_open ? settings.background.value : writes;
 }
 
 Setting<uint64_t> chosen_limit(const Settings& settings, const LimitQuestion& question) {

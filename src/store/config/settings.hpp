@@ -97,7 +97,8 @@ struct Settings {
   Setting<CommandProfile> commands = {.value = CommandProfile::full};
   Setting<bool> dotfiles = {};  // dotfiles: allow - file tools may write them
   Setting<Writes> writes = {.value = Writes::commit};
-  Setting<Texts> live_paths = {};  // below a workspace: written without a layer
+  Setting<Writes> background = {.value = Writes::commit};  // of commands that an agent does not wait for
+  Setting<Texts> live_paths = {};                          // below a workspace: written without a layer
   Setting<UndoBounds> undo = {};
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
@@ -147,6 +148,10 @@ Setting<T> with_flag(Setting<T> setting, const std::optional<T>& asked, std::str
   setting.origin = {Origin::Kind::flag, std::move(flag)};
   return setting;
 }
+
+// How a command writes that an agent does not wait for, where others write as `writes` says. The key
+// `background` turns commit into live, never stage, and never beyond what the managed file says of `writes`.
+Writes background_writes(const Settings& settings, Writes writes);
 
 // The limit that holds. A flag may go below or above the user's and the project's value, never above the
 // managed one; a project can only go below what holds without it.

@@ -149,6 +149,36 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   }
 }
 
+TEST(Settings, ABackgroundCommandWritesLiveOnlyWhereNothingStricterIsSaid) {
+  struct Row {
+    const char* managed;
+    const char* user;
+    const char* project;
+    Writes writes;
+  };
+  const Row rows[] = {
+      {"", "", "", Writes::commit},
+      {"", R"({"background": "commit"})", "", Writes::commit},
+      {"", R"({"background": "live"})", "", Writes::live},
+      {R"({"background": "live"})", "", "", Writes::live},
+      {R"({"background": "commit"})", R"({"background": "live"})", "", Writes::commit},
+      {R"({"background": "live"})", R"({"background": "commit"})", "", Writes::commit},
+      {"", R"({"background": "live", "writes": "commit"})", "", Writes::live},
+      {"", R"({"background": "live", "writes": "stage"})", "", Writes::stage},
+      {"", R"({"background": "live"})", R"({"writes": "stage"})", Writes::stage},
+      {"", R"({"background": "commit", "writes": "live"})", "", Writes::live},
+      {R"({"writes": "stage"})", R"({"background": "live"})", "", Writes::stage},
+      {R"({"writes": "commit"})", R"({"background": "live"})", "", Writes::commit},
+      {R"({"writes": "commit", "background": "live"})", "", "", Writes::commit},
+      {R"({"writes": "live"})", R"({"background": "live", "writes": "commit"})", "", Writes::live},
+  };
+  for (const auto& row : rows) {
+    const Settings read = settings({row.managed, row.user, row.project});
+    EXPECT_EQ(shown(background_writes(read, read.writes.value)), shown(row.writes))
+        << row.managed << row.user << row.project;
+  }
+}
+
 TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
   struct Row {
     const char* text;
@@ -175,6 +205,8 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"tool_path": []})", "P:1: tool_path cannot be set by a project"},
       {"{\"changes\": [\n{\"action\": \"allow\"}]}", "P:2: changes: a project can only ask or deny"},
       {R"({"live_paths": []})", "P:1: live_paths cannot be set by a project"},
+      {R"({"background": "live"})", "P:1: background cannot be set by a project"},
+      {R"({"background": "commit"})", "P:1: background cannot be set by a project"},
       {R"({"dotfiles": "allow"})", R"(P:1: dotfiles can only be tightened by a project: "refuse")"},
       {R"({"secret_grants": []})", "P:1: secret_grants cannot be set by a project"},
       {R"({"approved_executors": []})", "P:1: approved_executors cannot be set by a project"},
@@ -214,6 +246,7 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {R"({"executors_dir": "/a/../b"})", "U:1: executors_dir is not an absolute path"},
       {"{\"tool_path\": [\n\"bin\"]}", "U:2: tool_path has what is no absolute path"},
       {R"({"tool_path": "/bin"})", "U:1: tool_path is not a list"},
+      {R"({"background": "stage"})", R"(U:1: background is not "commit" or "live")"},
       {R"({"live_paths": ["a/../.."]})", "U:1: live_paths has what is no path below a workspace"},
       {R"({"secret_grants": [1]})", "U:1: secret_grants is not a list of texts"},
       {"{\"secret_grants\": [\n\"~/.ssh/*\"]}", "U:2: secret_grants has a glob: name each path"},

@@ -32,7 +32,7 @@ constexpr Field fields[] = {
     {"session", &PendingCommand::session},     {"subagent", &PendingCommand::subagent},
     {"stands", &PendingCommand::stands},       {"end_file", &PendingCommand::end_file},
     {"identity", &PendingCommand::identity},   {"answered_by", &PendingCommand::answered_by},
-    {"note", &PendingCommand::note},
+    {"note", &PendingCommand::note},           {"background", &PendingCommand::background},
 };
 
 std::string text_of(const PendingCommand& call, uint64_t expires_ms) {

@@ -31,6 +31,7 @@ struct PendingCommand {
   std::string subagent = {};
   std::string stands = {};       // the client's directory
   std::string end_file = {};     // where its shell writes the directory it ended in; empty: it does not
+  std::string background = {};   // "yes": the agent does not wait for it
   std::string note = {};         // for its output
   std::string identity = {};     // of the workspace: its device and inode
   std::string answered_by = {};  // "operator": `approved` counts also where only the operator may answer

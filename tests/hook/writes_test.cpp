@@ -1,0 +1,58 @@
+// How what an agent's commands write reaches the project: by the operator's word, and by nothing that a model
+// sends.
+#include <unistd.h>
+
+#include "hook/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class HookWrites : public Hook {
+ protected:
+  void configure(const std::string& json) { scene().write("home/.config/cloche/config.json", json); }
+  HookSaid in_background(const std::string& command) const {
+    return hook("Bash", R"({"command": )" + quoted(command) + R"(, "run_in_background": true})");
+  }
+  bool is_there(const std::string& name) const { return fs::exists(workspace() / name); }
+  // Whether what it writes is in the project while it runs.
+  bool writes_live(const HookSaid& said) const {
+    EXPECT_EQ(said.decision, "allow") << said.reason;
+    Command shell = words({});
+    shell.argv = {"sh", "-c", said.command};
+    Started started(shell);
+    char told[8] = {};
+    EXPECT_GT(::read(started.output(), told, sizeof told), 0);
+    const bool live = is_there("made");
+    EXPECT_TRUE(exited(started.finish(), 0));
+    EXPECT_TRUE(is_there("made"));
+    fs::remove(workspace() / "made");
+    return live;
+  }
+};
+
+constexpr const char* lasting = "echo x > made; echo written; sleep 1";
+
+TEST_P(HookWrites, OnlyTheOperatorsKeyMakesThemLiveInTheBackground) {
+  EXPECT_FALSE(writes_live(in_background(lasting)));
+  configure(R"({"background": "commit"})");
+  EXPECT_FALSE(writes_live(in_background(lasting)));
+  configure(R"({"background": "live"})");
+  EXPECT_TRUE(writes_live(in_background(lasting)));
+  EXPECT_TRUE(writes_live(hook("Monitor", R"({"command": )" + quoted(lasting) + R"(, "description": "d"})")));
+  EXPECT_FALSE(writes_live(bash(lasting))) << "in the foreground";
+  // Of Codex there is no call in the background.
+  EXPECT_FALSE(writes_live(
+      said_to(call_with(R"("turn_id": "1", )", "Bash", R"({"command": )" + quoted(lasting) + "}"))))
+      << "of Codex";
+}
+
+TEST_P(HookWrites, AProjectCannotSayIt) {
+  file(".cloche/config.json", R"({"background": "live"})");
+  EXPECT_TRUE(refused(hook_bytes(call_of("Bash", R"({"command": "true"})")), {2},
+                      {"background cannot be set by a project"}));
+}
+
+FOR_EVERYONE(HookWrites);
+
+}  // namespace
+}  // namespace cloche::test
