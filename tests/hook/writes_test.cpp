@@ -52,6 +52,23 @@ TEST_P(HookWrites, AProjectCannotSayIt) {
                       {"background cannot be set by a project"}));
 }
 
+TEST_P(HookWrites, StageIsNotForAHook) {
+  const std::string filed = bash("echo x > made").command;
+  for (const char* config : {R"({"writes": "stage"})", R"({"writes": "stage", "background": "live"})"}) {
+    configure(config);
+    for (const char* call : {R"({"command": "true"})", R"({"command": "true", "run_in_background": true})"})
+      EXPECT_TRUE(refused(hook_bytes(call_of("Bash", call)), {2},
+                          {"is not for a hook, because the agent's own file tools would not see",
+                           "the user has to set \"writes\": \"commit\""}));
+    EXPECT_TRUE(refused(hook_bytes(call_of("Read", R"({"file_path": "x"})")), {2}, {"is not for a hook"}));
+  }
+  EXPECT_TRUE(refused(carry_out(filed), {125}, {"is not for a hook"})) << "filed before";
+  EXPECT_FALSE(is_there("made"));
+  const Ran install = cloche_in_state({"hook", "--install", "claude", "--yes"});
+  EXPECT_TRUE(refused(install, {125}, {"config.json:1: \"writes\": \"stage\" is not for a hook"}));
+  EXPECT_FALSE(fs::exists(home() / ".claude/settings.json"));
+}
+
 FOR_EVERYONE(HookWrites);
 
 }  // namespace

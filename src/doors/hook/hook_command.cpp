@@ -265,6 +265,7 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   TRY(sessions.fix_workspace(session_key(call), workspace, wall_clock_ms()));
   if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
+  TRY(check_hook_writes(gateway->session().settings));
   return Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
 }
 

@@ -21,6 +21,7 @@
 #include "doors/hook/hook_place.hpp"
 #include "doors/hook/hook_settings.hpp"
 #include "gateway/configuration/installation.hpp"
+#include "gateway/configuration/rule_gate.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "store/host/callers_home.hpp"
 #include "store/host/system_facts.hpp"
@@ -311,6 +312,13 @@ Result<int> uninstall(const HookArguments& arguments, const AgentSettings& setti
   return print_all("The hook is removed.\n", 0);
 }
 
+// A hook that would refuse every call is not installed.
+Result<void> check_configuration_for(const HookArguments& arguments, const Environment& environment) {
+  const std::string workspace = arguments.workspace.empty() ? "" : TRY(sys::hold(arguments.workspace)).path;
+  const ConfigFiles files = TRY(config_for(environment, workspace));
+  return check_hook_writes(TRY(settings_of(files)));
+}
+
 Result<int> change(const HookArguments& arguments, const Environment& environment) {
   const AgentSettings settings = TRY(find_settings(arguments, environment));
   const std::string cloche = TRY(path_of_cloche());
@@ -320,7 +328,9 @@ Result<int> change(const HookArguments& arguments, const Environment& environmen
   const InstalledHooks installed = TRY(InstalledHooks::open(installation.state));
   if (arguments.action == HookArguments::Action::uninstall)
     return uninstall(arguments, settings, cloche, installed);
-  return install(arguments, settings, cloche, TRY(flags_of(arguments, settings, environment)), installed);
+  const std::vector<std::string> flags = TRY(flags_of(arguments, settings, environment));
+  TRY(check_configuration_for(arguments, environment));
+  return install(arguments, settings, cloche, flags, installed);
 }
 
 }  // namespace

@@ -183,6 +183,15 @@ Result<std::string> path_of_cloche() {
   return path;
 }
 
+// The model gets no fix of an Error to read, and the user reads what the model reads.
+Result<void> check_hook_writes(const Settings& settings) {
+  if (settings.writes.value != Writes::stage) return {};
+  return refusal(
+      text_of(settings.writes.origin) +
+      ": \"writes\": \"stage\" is not for a hook, because the agent's own file tools would not see "
+      "what its commands wrote: the user has to set \"writes\": \"commit\"");
+}
+
 SessionOptions hook_session(const HookPlace& place) {
   SessionOptions options = default_session();
   options.front_end = FrontEnd::agent;

@@ -58,6 +58,9 @@ Result<std::string> where_it_leads(const std::string& directory, const std::stri
 // shell acts on.
 Result<std::string> path_of_cloche();
 
+// An Error where the configuration stages what commands write.
+Result<void> check_hook_writes(const Settings& settings);
+
 // What a hook's calls are judged with, and later run with: the same for both.
 SessionOptions hook_session(const HookPlace& place);
 

@@ -139,6 +139,7 @@ Result<CallResult> run_filed(const std::string& id, const Environment& environme
   SessionOptions options = TRY(options_of(command, place));
   auto gateway = TRY(Gateway::open(std::move(options), environment));
   TRY(check_workspace(command, gateway->session()));
+  TRY(check_hook_writes(gateway->session().settings));
   // A command that was allowed because it is isolated runs isolated, whatever was switched since.
   if (!command.isolation.empty()) TRY(gateway->set_enabled(true));
   AnsweredBefore approver(command);
