@@ -18,6 +18,7 @@
 #include "gateway/changes/settle_changes.hpp"
 #include "gateway/launch/caller.hpp"
 #include "policy/plan/concurrent_calls.hpp"
+#include "policy/plan/layered_trees.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/protected/protected_trees.hpp"
 #include "store/host/callers_home.hpp"
@@ -124,6 +125,14 @@ Result<DayRecord> open_day_record(const Session& session, Durability durability)
 bool is_called_off(const CallContext& context) {
   pollfd stop{context.stop, POLLIN, 0};
   return context.stop >= 0 && ::poll(&stop, 1, 0) > 0;
+}
+
+// For the terminal of an operator whose command takes its time.
+std::string layers_note(Writes writes) {
+  const std::string_view when =
+      writes == Writes::stage ? "when you say so, after it has ended" : "when it ends";
+  return "cloche: note: what this command writes reaches the project " + std::string(when) +
+         "; with --live at once";
 }
 
 // As one that was ended while it ran, but that it never did.
@@ -480,6 +489,8 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
     streams.terminal = context.passed_on.terminal;
     streams.raw = context.passed_on.raw;
     streams.keep_most = Streams{}.keep_most;
+    if (context.passed_on.notes_layers && !layered_trees(plan).empty())
+      streams.lasting_note = layers_note(plan.writes);
   }
   return start_program(permit, permit.facts(),
                        {.installation = session_.installation,

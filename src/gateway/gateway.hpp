@@ -36,6 +36,8 @@ struct PassedOn {
   int signals = -1;   // a signalfd with what should reach the command
   int terminal = -1;  // the caller's, when the plan has one of ours
   bool raw = false;   // pass every escape sequence to it
+  // `errors` is a terminal: say there, once, that what a long command writes is not in the project yet.
+  bool notes_layers = false;
 };
 
 // Whose call it is.

@@ -204,6 +204,48 @@ TEST_P(OnATerminal, InTheBackgroundItLeavesWhatIsTypedToOthersAndDoesNotSpin) {
   EXPECT_TRUE(over_with(shell, 0));
 }
 
+constexpr const char* when_it_ends =
+    "cloche: note: what this command writes reaches the project when it ends; with --live at once\r\n";
+
+TEST_P(OnATerminal, ALongCommandIsToldOnceWhenItsWritesArrive) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  auto slow = talk({"sh", "-c", "echo begun; sleep 4; echo over"});
+  ASSERT_TRUE(slow.hear("begun\r\n" + std::string(when_it_ends) + "over\r\n")) << slow.heard();
+  EXPECT_TRUE(over_with(slow, 0));
+  auto within_line = talk({"sh", "-c", "printf begun; sleep 3; echo over"});
+  ASSERT_TRUE(within_line.hear("begun\r\n" + std::string(when_it_ends) + "over\r\n")) << within_line.heard();
+  EXPECT_TRUE(over_with(within_line, 0));
+}
+
+TEST_P(OnATerminal, OneThatDrawsItsOwnScreenIsToldAfterwards) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  auto drawing =
+      talk({"sh", "-c", "stty -icanon; echo begun; sleep 3; echo drawn; stty icanon; sleep 3; echo over"});
+  ASSERT_TRUE(drawing.hear("begun\r\ndrawn\r\n" + std::string(when_it_ends) + "over\r\n")) << drawing.heard();
+  EXPECT_TRUE(over_with(drawing, 0));
+}
+
+TEST_P(OnATerminal, NothingIsSaidOfWritesWhereThereIsNoLayerOrNoTerminal) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  const std::vector<std::string> slow = {"sh", "-c", "sleep 3; echo over"};
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--live"}, {"--profile", "readonly"}}) {
+    Command live = command({});
+    live.argv = under_cloche(flags, slow);
+    Conversation told(live, Over::terminal);
+    EXPECT_TRUE(over_with(told, 0));
+    EXPECT_EQ(told.heard(), "over\r\n") << flags[0];
+  }
+  for (const char* elsewhere : {"-- sleep 3 2> errors", "--json -- sleep 3 > json"}) {
+    Command shell = command({});
+    shell.argv = {"sh", "-c", "'" + cloche() + "' run " + elsewhere};
+    Conversation told(shell, Over::terminal);
+    EXPECT_TRUE(over_with(told, 0));
+    EXPECT_EQ(told.heard(), "") << elsewhere;
+  }
+  EXPECT_EQ(read_file(workspace() / "errors"), "");
+}
+
 TEST_P(OnATerminal, ManyLinesArriveInOrder) {
   auto seq = talk({"seq", "20000"});
   ASSERT_TRUE(seq.hear("\r\n20000\r\n")) << last_line(seq.heard());

@@ -31,6 +31,7 @@ class SupervisedCall {
         start_ms_(sys::monotonic_ms()),
         now_ms_(start_ms_),
         deadline_ms_(start_ms_ + plan_.limits.wall_ms),
+        note_at_ms_(streams.lasting_note.empty() ? ~0ULL : start_ms_ + lasting_ms),
         watch_(plan_, cgroup, start_ms_, spec.upper_directories),
         raw_terminal_(plan_.terminal ? streams.terminal : -1) {}
 
@@ -47,7 +48,8 @@ class SupervisedCall {
   }
 
  private:
-  static constexpr uint64_t flush_ms = 1000;  // for the caller to take the rest of the output after a kill
+  static constexpr uint64_t lasting_ms = 2000;  // before the caller's terminal is told that it lasts
+  static constexpr uint64_t flush_ms = 1000;    // for the caller to take the rest of the output after a kill
 
   Result<void> start();
   bool finished() const { return gone_ && (flows_finished() || now_ms_ >= flush_deadline_ms_); }
@@ -55,6 +57,7 @@ class SupervisedCall {
   void turn();
   int wait_ms() const;
   void keep_time();
+  void note_that_it_lasts();
   void move_flows();
   void hold_builder_back();
   void let_builder_speak();
@@ -102,6 +105,7 @@ class SupervisedCall {
   uint64_t start_ms_;
   uint64_t now_ms_;  // as of this turn
   uint64_t deadline_ms_;
+  uint64_t note_at_ms_;
   uint64_t end_ms_ = 0;  // when everything was told to end; 0: not yet
   uint64_t grace_deadline_ms_ = ~0ULL;
   uint64_t flush_deadline_ms_ = ~0ULL;

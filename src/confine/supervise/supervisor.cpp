@@ -91,7 +91,7 @@ void SupervisedCall::turn() {
 int SupervisedCall::wait_ms() const {
   const uint64_t now = now_ms_;
   uint64_t next = flush_deadline_ms_;
-  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
+  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_, note_at_ms_});
   if (!gone_ && is_watched()) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
   if (input_.in_background()) next = std::min(next, now + background_ms);
@@ -114,12 +114,31 @@ void SupervisedCall::keep_time() {
   }
   if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
   if (now >= grace_deadline_ms_) return end_everything();
+  if (now >= note_at_ms_) note_that_it_lasts();
   if (now < watch_.next_check_ms() || !is_watched() || said_.gone) return;
   if (auto hit = watch_.check(now)) return stop_for(*std::move(hit));
   if (watch_.has_lost_a_part(now)) {
     said_.lost_a_part = true;
     end_everything();
   }
+}
+
+void SupervisedCall::note_that_it_lasts() {
+  constexpr uint64_t later_ms = 1000;
+  pollfd terminal{streams_.errors, POLLOUT, 0};
+  const bool would_wait = ::poll(&terminal, 1, 0) != 1;  // as where a person has stopped it with Ctrl-S
+  // A command that reads single keys draws the screen itself, and a line of ours would spoil it.
+  if (would_wait || (master_ && reads_keys(master_.get()))) {
+    note_at_ms_ = now_ms_ + later_ms;
+    return;
+  }
+  note_at_ms_ = ~0ULL;
+  // The caller's terminal is raw while the command has one of ours.
+  const std::string_view line_end = plan_.terminal ? "\r\n" : "\n";
+  const std::string_view before = output_.last_taken();
+  const bool within_line = plan_.terminal && !before.empty() && before.back() != '\n';
+  (void)sys::write_all(streams_.errors, std::string(within_line ? line_end : "") + streams_.lasting_note +
+                                            std::string(line_end));
 }
 
 void SupervisedCall::move_flows() {

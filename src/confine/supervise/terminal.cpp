@@ -33,6 +33,11 @@ bool interrupts(int terminal, std::string_view typed) {
   return typed.find(static_cast<char>(now.c_cc[VINTR])) != std::string_view::npos;
 }
 
+bool reads_keys(int terminal) {
+  termios now{};
+  return ::tcgetattr(terminal, &now) == 0 && (now.c_lflag & ICANON) == 0;
+}
+
 bool Insistence::insists(std::string_view typed, uint64_t now_ms) {
   constexpr char ctrl_c = 0x03;
   for (char key : typed) {

@@ -31,6 +31,9 @@ void copy_window_size(int from, int to);
 // Whether a key that was typed is one that the terminal, as its user has set it, takes for an interrupt.
 bool interrupts(int terminal, std::string_view typed);
 
+// Whether the program on this terminal reads single keys, as editors, pagers and shells do.
+bool reads_keys(int terminal);
+
 // Ctrl-C goes to the command, which may ignore it. Three within a second mean that the person insists.
 class Insistence {
  public:

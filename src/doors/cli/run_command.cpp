@@ -84,6 +84,7 @@ PassedOn passed_on_to(const RunArguments& arguments, const CallersDescriptors& c
   if (!arguments.json) {
     passed_on.output = 1;
     passed_on.errors = 2;
+    passed_on.notes_layers = callers.errors && ::isatty(2) == 1;
   }
   if (arguments.request.terminal) passed_on.terminal = 0;
   return passed_on;
