@@ -193,6 +193,18 @@ TEST_P(Changes, AResultBeginsWithWhatIsNotInTheProject) {
   EXPECT_EQ(text_of("x"), "mine\n");
 }
 
+TEST_P(Changes, TheListOfRunsCountsThem) {
+  ASSERT_TRUE(exited(write_by("commit", "mkdir d; echo a > d/a; echo b > d/b; echo evil > d/.envrc"), 0));
+  ASSERT_TRUE(exited(write_by("commit", "rm d/a; echo c > d/b"), 0));
+  ASSERT_TRUE(exited(write_by("stage", "echo s > s"), 0));
+  const Ran listed = words_here({"log"});
+  EXPECT_TRUE(contains(listed.out, "CALLS  REFUSED  CHANGES ")) << listed.out;
+  EXPECT_TRUE(contains(listed.out, "3      0        5 changed, 1 withheld, 1 staged " + workspace().string()))
+      << listed.out;
+  EXPECT_TRUE(exited(words_here({"call", "read_artifact", R"({"path": "/etc/passwd"})"}), 126));
+  EXPECT_TRUE(contains(words_here({"log"}).out, "1      1        none  ")) << words_here({"log"}).out;
+}
+
 TEST_P(Changes, FileToolsSayWhatIsStaged) {
   const Ran ran =
       words_here({"call", "write_artifact", R"({"path": "a", "content": "b"})", "--writes", "stage"});

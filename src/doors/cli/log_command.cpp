@@ -29,7 +29,8 @@ constexpr size_t shown_reason_bytes = 300;
 
 constexpr ActionName<Action> actions[] = {
     {"list", Action::list, "",
-     "The runs in the state directory, the one written last at the end, and the change sets that wait "
+     "The runs in the state directory, the one written last at the end, with the calls that were refused "
+     "and the paths that calls changed, had withheld or left staged, and the change sets that wait "
      "for your answer, oldest first; also without an action."},
     {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
     {"verify", Action::verify, "RUN",
@@ -96,6 +97,17 @@ std::string ending_of(const LoggedCall& call) {
   if (call.outcome.empty()) return "no result";
   if (call.advisory && call.outcome == "exited") return "advisory";
   return call.outcome == "exited" ? "exit " + call.exit : call.outcome;
+}
+
+std::string changes_of(const RunCounts& counts) {
+  std::string text;
+  const auto add = [&](uint64_t paths, const char* word) {
+    if (paths > 0) text += (text.empty() ? "" : ", ") + std::to_string(paths) + " " + word;
+  };
+  add(counts.changed, "changed");
+  add(counts.withheld, "withheld");
+  add(counts.staged, "staged");
+  return text.empty() ? "none" : text;
 }
 
 bool is_regular(const std::string& path) {
@@ -230,10 +242,14 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
 
 std::string list_table(const std::vector<RunSummary>& runs) {
   if (runs.empty()) return "no runs\n";
-  std::string text = column("RUN", 26) + column("WRITTEN", 26) + column("CALLS", 7) + "WORKSPACE\n";
+  std::string text = column("RUN", 26) + column("WRITTEN", 26) + column("CALLS", 7) + column("REFUSED", 9) +
+                     column("CHANGES", 24) + "WORKSPACE\n";
   for (const auto& run : runs)
     text += column(shown(run.run_id, 80), 26) + column(run.written, 26) +
-            column(std::to_string(run.calls), 7) + shown(run.workspace, shown_reason_bytes) + "\n";
+            column(std::to_string(run.calls), 7) +
+            column(run.counts ? std::to_string(run.counts->refused) : "-", 9) +
+            column(run.counts ? changes_of(*run.counts) : "-", 24) +
+            shown(run.workspace, shown_reason_bytes) + "\n";
   return text;
 }
 

@@ -85,6 +85,19 @@ TEST_F(LogText, ShowsEachCallAndTheGatesThatObjected) {
   EXPECT_EQ(log_table({}), "no calls\n");
 }
 
+TEST_F(LogText, ListsRunsWithWhatBecameOfTheirCalls) {
+  const std::string table = list_table({{.run_id = "a", .written = "then", .calls = 7, .workspace = "/w"},
+                                        {.run_id = "b", .calls = 1, .counts = RunCounts{.refused = 1}},
+                                        {.run_id = "c",
+                                         .calls = 3,
+                                         .workspace = "/w",
+                                         .counts = RunCounts{.changed = 3, .withheld = 1, .staged = 2}}});
+  for (const char* piece :
+       {"CALLS  REFUSED  CHANGES                 WORKSPACE\n", "7      -        -                       /w\n",
+        "1      1        none    ", "3      0        3 changed, 1 withheld, 2 staged /w\n"})
+    EXPECT_NE(table.find(piece), std::string::npos) << piece << "\n" << table;
+}
+
 TEST_F(LogText, ATornLineIsCountedAndNotShown) {
   const RunPlace where = place();
   write_call(*open(where), "T-001", "x");

@@ -82,6 +82,40 @@ Result<RunSummary> summary_of(const RunPlace& place) {
   return run;
 }
 
+void count(RunCounts& counts, const JsonValue& call) {
+  if (text_of(call, "outcome") == "refused") ++counts.refused;
+  const JsonValue* changes = call.find("changes");
+  if (changes == nullptr) return;
+  const uint64_t paths =
+      number_of(*changes, "created") + number_of(*changes, "changed") + number_of(*changes, "deleted");
+  if (text_of(*changes, "end") == "staged") {
+    counts.staged += paths;
+    return;
+  }
+  const JsonValue* list = changes->find("withheld");
+  const uint64_t listed = list != nullptr ? list->items.size() : 0;
+  const uint64_t withheld = std::min(paths, std::max(listed, number_of(*changes, "withheld_in_all")));
+  counts.withheld += withheld;
+  counts.changed += paths - withheld;
+}
+
+uint64_t transcript_bytes(const RunPlace& place) {
+  uint64_t bytes = 0;
+  for (const auto& name : names_in(place.transcripts())) {
+    struct stat seen {};
+    if (name.ends_with(transcript_ending) && ::lstat((place.transcripts() + "/" + name).c_str(), &seen) == 0)
+      bytes += static_cast<uint64_t>(seen.st_size);
+  }
+  return bytes;
+}
+
+std::optional<RunCounts> counts_of(const RunPlace& place) {
+  RunCounts counts;
+  const auto read = TranscriptFollower(place, "").read_on(
+      [&](const JsonValue& call, std::string_view) { count(counts, call); });
+  return read.ok() ? std::optional(counts) : std::nullopt;
+}
+
 bool is_call(const JsonValue& line) { return line.is_object() && line.find("call_id") != nullptr; }
 
 }  // namespace
@@ -171,13 +205,26 @@ Result<Log> read_log_file(const std::string& file) {
   return log;
 }
 
-std::vector<RunSummary> list_runs(const std::string& state) {
-  std::vector<RunSummary> runs;
+std::vector<RunSummary> list_runs(const std::string& state, uint64_t most_bytes) {
+  struct Listed {
+    RunPlace place;
+    RunSummary run;
+  };
+  std::vector<Listed> listed;
   for (const auto& place : runs_in(state)) {
-    if (auto run = summary_of(place); run.ok()) runs.push_back(std::move(run).value());
+    if (auto run = summary_of(place); run.ok()) listed.push_back({place, std::move(run).value()});
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const RunSummary& a, const RunSummary& b) { return a.written < b.written; });
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const Listed& a, const Listed& b) { return a.run.written < b.run.written; });
+  constexpr uint64_t least_bytes = 4096;  // a short run takes its time too
+  for (auto one = listed.rbegin(); one != listed.rend() && most_bytes >= least_bytes; ++one) {
+    const uint64_t bytes = std::max(least_bytes, transcript_bytes(one->place));
+    if (bytes > most_bytes) continue;
+    most_bytes -= bytes;
+    one->run.counts = counts_of(one->place);
+  }
+  std::vector<RunSummary> runs;
+  for (auto& one : listed) runs.push_back(std::move(one.run));
   return runs;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,15 +68,26 @@ Result<Log> read_log(const RunPlace& place, const std::string& task);
 // One transcript alone.
 Result<Log> read_log_file(const std::string& file);
 
+// What became of the calls of a run, by its transcripts.
+struct RunCounts {
+  uint64_t refused = 0;   // calls
+  uint64_t changed = 0;   // paths that were created, changed or deleted in the project
+  uint64_t withheld = 0;  // paths that the judge of changes kept from it
+  uint64_t staged = 0;    // paths of calls of which nothing reached it
+};
+
 // A run in a list, seen from its audit's first and last line.
 struct RunSummary {
   std::string run_id;
   std::string written = {};    // when a line was added last
   uint64_t calls = 0;          // that have begun
   std::string workspace = {};  // of the first; empty: the line does not say
+  std::optional<RunCounts> counts = {};
 };
-// The runs below the state directory that have a record, the one written last at the end.
-std::vector<RunSummary> list_runs(const std::string& state);
+inline constexpr uint64_t most_counted_bytes = uint64_t{32} << 20;
+// The runs below the state directory that have a record, the one written last at the end. Calls are counted
+// from the newest run on, as far as so many bytes of transcripts go.
+std::vector<RunSummary> list_runs(const std::string& state, uint64_t most_bytes = most_counted_bytes);
 
 // The last whole lines of a task's transcript, of at most so many bytes together; empty when nothing was
 // written yet.

@@ -46,5 +46,58 @@ TEST_F(Follower, GoesByTheEndOfCalls) {
   EXPECT_EQ(ids(TranscriptFollower(where, "").read_latest(10).value()), "c-0002 c-0001");
 }
 
+class ListedRuns : public RecordTest {
+ protected:
+  // A run of one call with `counts` paths, of which `withheld` were withheld.
+  void write_run(const std::string& name, ChangesEnd end, const ChangeCounts& counts, size_t withheld) const {
+    const auto run = open(place_named_run(name, state()).value());
+    const DecisionRecord decided = a_decision("T");
+    CallRecord call = a_call(decided, run->begin(decided).value(), "x");
+    call.outcome.changes = ChangesOutcome{.end = end, .counts = counts};
+    call.outcome.changes->paths.resize(withheld, {.path = "p", .reason = "r"});
+    ASSERT_TRUE(run->finish(call, "x").ok());
+  }
+  // "changed withheld staged" of each run, by its name.
+  std::map<std::string, std::string> listed(uint64_t most_bytes = most_counted_bytes) const {
+    std::map<std::string, std::string> found;
+    for (const auto& run : list_runs(state(), most_bytes))
+      found[run.run_id] = run.counts ? std::to_string(run.counts->changed) + " " +
+                                           std::to_string(run.counts->withheld) + " " +
+                                           std::to_string(run.counts->staged)
+                                     : "-";
+    return found;
+  }
+};
+
+TEST_F(ListedRuns, HaveTheirChangesCounted) {
+  write_run("a", ChangesEnd::committed, {.created = 2, .changed = 1, .deleted = 1}, 1);
+  write_run("b", ChangesEnd::staged, {.created = 2, .changed = 1}, 1);
+  write_run("c", ChangesEnd::committed, {.created = 1000}, 300);  // more than a line lists
+  write_run("d", ChangesEnd::none, {}, 0);
+  EXPECT_EQ(listed(), (std::map<std::string, std::string>{
+                          {"a", "3 1 0"}, {"b", "0 0 3"}, {"c", "700 300 0"}, {"d", "0 0 0"}}));
+}
+
+TEST_F(ListedRuns, AreCountedOnlySoFar) {
+  for (const char* name : {"a", "b", "c"}) write_run(name, ChangesEnd::none, {}, 0);
+  EXPECT_EQ(listed(0), (std::map<std::string, std::string>{{"a", "-"}, {"b", "-"}, {"c", "-"}}));
+  const auto runs = list_runs(state(), 8192);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_FALSE(runs[0].counts) << "the oldest";
+  EXPECT_TRUE(runs[1].counts && runs[2].counts);
+}
+
+TEST_F(ListedRuns, HaveTheirRefusalsCounted) {
+  const auto run = open(place_named_run("a", state()).value());
+  write_call(*run, "T", "x");
+  for (const char* task : {"T", "U"}) {
+    const DecisionRecord decided = a_decision(task);
+    CallRecord call = a_call(decided, run->begin(decided).value(), "no");
+    call.outcome.end = End::refused;
+    ASSERT_TRUE(run->finish(call, "no").ok());
+  }
+  EXPECT_EQ(list_runs(state()).at(0).counts->refused, 2U);
+}
+
 }  // namespace
 }  // namespace cloche
