@@ -99,4 +99,11 @@ class Scene {
 
 std::string read_file(const fs::path& path);
 
+// A bash script, without a double quote, that ends before a process in a session of its own that it started.
+// That one writes deep/er/plain once, and deep/.envrc and deep/er/.envrc until it is killed.
+inline constexpr const char* leaves_a_writer =
+    "mkdir -p deep/er; setsid bash -c 'echo plain > deep/er/plain; while :; do echo evil > deep/.envrc; echo "
+    "evil > deep/er/.envrc; done' > /dev/null 2>&1 < /dev/null & until [ -e deep/er/.envrc ]; do sleep 0.05; "
+    "done";
+
 }  // namespace cloche::test

@@ -32,6 +32,12 @@ class HookWrites : public Hook {
 
 constexpr const char* lasting = "echo x > made; echo written; sleep 1";
 
+TEST_P(HookWrites, InTheBackgroundTheyAreJudgedToo) {
+  EXPECT_TRUE(exited(carry_out(in_background(leaves_a_writer).command), 0));
+  EXPECT_EQ(read_file(workspace() / "deep/er/plain"), "plain\n");
+  EXPECT_FALSE(is_there("deep/er/.envrc") || is_there("deep/.envrc"));
+}
+
 TEST_P(HookWrites, OnlyTheOperatorsKeyMakesThemLiveInTheBackground) {
   EXPECT_FALSE(writes_live(in_background(lasting)));
   configure(R"({"background": "commit"})");

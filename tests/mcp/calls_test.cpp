@@ -217,6 +217,19 @@ TEST_P(McpCalls, TextToolsGiveTextAndExecutorsThatDeclareItGiveBoth) {
   EXPECT_FALSE(ran["result"].has("structuredContent"));
 }
 
+TEST_P(McpCalls, WhatAScriptLeavesInTheBackgroundIsJudgedToo) {
+  McpClient client(scene);
+  client.shake_hands();
+  const std::string arguments =
+      R"({"interpreter": "bash", "code": ")" + std::string(leaves_a_writer) + R"("})";
+  const Json ran = client.ask("1", "tools/call", call_params("run_script", arguments));
+  EXPECT_NE(text_of(ran).find("not in the project: deep/.envrc: direnv runs it"), std::string::npos)
+      << text_of(ran);
+  EXPECT_EQ(read_file(scene.workspace() / "deep/er/plain"), "plain\n");
+  for (const char* name : {"deep/.envrc", "deep/er/.envrc"})
+    EXPECT_FALSE(fs::exists(scene.workspace() / name)) << name;
+}
+
 TEST_P(McpCalls, AnImageComesBackAsOne) {
   const std::string png = std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) + "pixels";
   scene.write("workspace/a.png", png);

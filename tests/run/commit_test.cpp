@@ -282,6 +282,14 @@ TEST_P(Commit, AProjectCannotLoosenTheMode) {
   EXPECT_FALSE(is_there("g"));
 }
 
+TEST_P(Commit, WhatAProcessInTheBackgroundWritesIsJudgedToo) {
+  const Answer ran = after(leaves_a_writer);
+  EXPECT_EQ(changes(ran.json), (Paths{"created deep", "created deep/er", "created deep/er/plain",
+                                      "withheld deep/.envrc", "withheld deep/er/.envrc"}));
+  EXPECT_EQ(content("deep/er/plain"), "plain\n");
+  EXPECT_FALSE(is_there("deep/er/.envrc") || is_there("deep/.envrc"));
+}
+
 // What a process of another call got from this one keeps the overlay alive, and could still write through it.
 TEST_P(Commit, WhatOutlivesTheCallReachesNothing) {
   NEEDS("python3");

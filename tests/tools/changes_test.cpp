@@ -193,6 +193,14 @@ TEST_P(Changes, AResultBeginsWithWhatIsNotInTheProject) {
   EXPECT_EQ(text_of("x"), "mine\n");
 }
 
+TEST_P(Changes, WhatAScriptLeavesInTheBackgroundIsJudgedToo) {
+  const Ran ran = words_here({"call", "run_script", script(leaves_a_writer)});
+  EXPECT_TRUE(exited(ran, 0));
+  EXPECT_TRUE(contains(ran.out, "not in the project: deep/.envrc: direnv runs it")) << ran.out;
+  EXPECT_EQ(text_of("deep/er/plain"), "plain\n");
+  EXPECT_FALSE(is_there("deep/er/.envrc") || is_there("deep/.envrc"));
+}
+
 TEST_P(Changes, TheListOfRunsCountsThem) {
   ASSERT_TRUE(exited(write_by("commit", "mkdir d; echo a > d/a; echo b > d/b; echo evil > d/.envrc"), 0));
   ASSERT_TRUE(exited(write_by("commit", "rm d/a; echo c > d/b"), 0));
