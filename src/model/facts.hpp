@@ -23,7 +23,8 @@ struct FileFact {
   uint64_t inode = 0;
   unsigned uid = 0;
   unsigned gid = 0;
-  uint64_t mount = 0;  // the number of the one that it is on, of trees that an operator named
+  uint64_t mount = 0;               // the number of the one that it is on, of trees that an operator named
+  bool mount_is_read_only = false;  // of these
   // Of what was named: the links on the way, and what .. was taken from. Who can write there can turn it.
   std::vector<std::string> turns = {};
 

@@ -63,6 +63,7 @@ struct ViewEntry {
   bool made_on_demand = false;
   uint64_t device = 0;  // what was judged; the jail checks that it is still that
   uint64_t inode = 0;
+  uint64_t mount = 0;  // of the operator's trees: the number of the host's mount that it is on; 0: not known
   unsigned owner_uid = 0;
   unsigned owner_gid = 0;
   std::string why = {};  // the reason it is allowed

@@ -108,11 +108,10 @@ void create_as_owner(int fs, const wire::Plan& plan, uint32_t index) {
   if (created < 0) fail(Step::mount_overlay, number, index);
 }
 
-// Where the work directory cannot be used, the kernel mounts it read-only and says so nowhere else.
-void must_be_writable(int fd, uint32_t index) {
+bool has_flag(int fd, unsigned long flag, uint32_t index) {
   struct statfs seen {};
   must(static_cast<int>(::syscall(SYS_fstatfs, fd, &seen)), Step::mount_overlay, index);
-  if ((static_cast<unsigned long>(seen.f_flags) & MS_RDONLY) != 0) fail(Step::mount_overlay, EROFS, index);
+  return (static_cast<unsigned long>(seen.f_flags) & flag) != 0;
 }
 
 // Before Linux 6.15 a clone can be a layer only where it is mounted. Taking it away again would wait for
@@ -132,10 +131,13 @@ int mount_overlay(const wire::Plan& plan, uint32_t index) {
   set_layer(fs, "workdir", layers.work, index);
   set_options(fs, plan, index);
   create_as_owner(fs, plan, index);
-  const int fd =
-      must(kernel::fsmount(fs, static_cast<unsigned>(attributes_of(mount))), Step::mount_overlay, index);
+  uint64_t attributes = attributes_of(mount);
+  // Where the host runs nothing, the command does not either: a new mount has no flag of its lower layer.
+  if (has_flag(layers.lower, MS_NOEXEC, index)) attributes |= MOUNT_ATTR_NOEXEC;
+  const int fd = must(kernel::fsmount(fs, static_cast<unsigned>(attributes)), Step::mount_overlay, index);
   for (const int open : {fs, layers.lower, layers.parent, layers.upper, layers.work}) ::close(open);
-  must_be_writable(fd, index);
+  // Where the work directory cannot be used, the kernel mounts it read-only and says so nowhere else.
+  if (has_flag(fd, MS_RDONLY, index)) fail(Step::mount_overlay, EROFS, index);
   return fd;
 }
 

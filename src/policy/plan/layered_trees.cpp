@@ -21,6 +21,7 @@ const ViewEntry* around(const std::vector<ViewEntry>& view, const ViewEntry& inn
   const ViewEntry* widest = nullptr;
   for (const auto& entry : view) {
     if (&entry == &inner || !can_have_layer(entry) || !is_beneath(entry.source, inner.source)) continue;
+    if (entry.mount != 0 && inner.mount != 0 && entry.mount != inner.mount) continue;  // not in its layer
     const bool is_twin = entry.source == inner.source && &entry > &inner;
     if (is_twin && !inner.file) continue;  // of two that are the same the first stays
     if (widest == nullptr || entry.source.size() < widest->source.size()) widest = &entry;

@@ -11,6 +11,7 @@ struct Tree {
   Access access = Access::write_run;
   bool file = false;
   EntryRole role = EntryRole::shown;
+  uint64_t mount = 1;
 };
 
 ViewEntry entry(const Tree& tree) {
@@ -20,7 +21,8 @@ ViewEntry entry(const Tree& tree) {
           .source = tree.source,
           .file = tree.file,
           .role = tree.role,
-          .owned = true};
+          .owned = true,
+          .mount = tree.mount};
 }
 
 TEST(LayeredTrees, EachWritableDirectoryHasOneLayer) {
@@ -34,6 +36,10 @@ TEST(LayeredTrees, EachWritableDirectoryHasOneLayer) {
       {"what is only read has none", {{"/w", "/w"}, {"/r", "/r", Access::run}}, {"/w"}, {}},
       {"a directory in it is seen through it", {{"/w", "/w"}, {"/w/a", "/w/a"}}, {"/w"}, {}},
       {"also where the wider one comes later", {{"/w/a", "/w/a"}, {"/w", "/w"}}, {"/w"}, {}},
+      {"but one on a mount of its own has its own",
+       {{"/w", "/w"}, {"/w/m", "/w/m", Access::write_run, false, EntryRole::shown, 2}},
+       {"/w", "/w/m"},
+       {}},
       {"the same directory twice", {{"/w", "/w"}, {"/w", "/w"}}, {"/w"}, {}},
       {"a directory beside it has its own", {{"/w", "/w"}, {"/wa", "/wa"}}, {"/w", "/wa"}, {}},
       {"one in it at another place is a link", {{"/w", "/w"}, {"/w/a", "/b"}}, {"/w"}, {}},

@@ -219,10 +219,11 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   // A call can make its worktree belong to anything: what is Cloche's own is no repository.
   const bool repository = facts.git_common && !view::is_own_file(facts, *facts.git_common);
   if (repository && !is_beneath(facts.workspace.path, facts.git_common->path)) {
-    plan.view.push_back(view::owned_tree(*facts.git_common, facts.git_common->path, Access::read,
-                                         "the repository this worktree belongs to"));
     // In a layer all of it can be written: what git executes of it is judged afterwards.
-    if (writable && writes_of(request) != Writes::live) plan.view.back().access = Access::write;
+    const bool is_layered = writable && writes_of(request) != Writes::live;
+    plan.view.push_back(view::owned_tree(*facts.git_common, facts.git_common->path,
+                                         is_layered ? Access::write : Access::read,
+                                         "the repository this worktree belongs to"));
     for (const auto& place : written_of_repository(request, facts))
       plan.view.push_back(
           view::owned_tree(place, place.path, Access::write, "what git writes for this worktree"));

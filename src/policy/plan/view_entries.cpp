@@ -79,12 +79,16 @@ ViewEntry tree(const FileFact& fact, std::string target, Access access, std::str
           .file = fact.kind != Kind::directory,
           .device = fact.device,
           .inode = fact.inode,
+          .mount = fact.mount,
           .owner_uid = fact.uid,
           .owner_gid = fact.gid,
           .why = std::move(why)};
 }
 
 ViewEntry owned_tree(const FileFact& fact, std::string target, Access access, std::string why) {
+  // Nothing can be written there, and so nothing needs a layer.
+  if (fact.mount_is_read_only && access == Access::write) access = Access::read;
+  if (fact.mount_is_read_only && access == Access::write_run) access = Access::run;
   ViewEntry entry = tree(fact, std::move(target), access, std::move(why));
   entry.owned = true;
   return entry;

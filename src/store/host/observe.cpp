@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -130,6 +131,11 @@ Result<FileFact> hold_or_plan(const std::string& path, bool would_be_made, std::
   if ((above.st_mode & S_ISGID) != 0) fact.gid = above.st_gid;
   fact.mount = MountCache().look(parent).mount;
   return fact;
+}
+
+bool is_on_read_only_mount(const std::string& path) {
+  struct statvfs seen {};
+  return ::statvfs(path.c_str(), &seen) == 0 && (seen.f_flag & ST_RDONLY) != 0;
 }
 
 void look_above(std::vector<FileFact>& above, const FileFact& own) {
@@ -389,8 +395,14 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   look_above(facts.above_own, facts.state);
   look_above(facts.above_own, facts.project_config);
   MountCache mounts;
-  if (facts.workspace.inode != 0) facts.workspace.mount = mounts.look(facts.workspace.path).mount;
-  for (auto& grant : facts.grants) grant.mount = mounts.look(grant.path).mount;
+  const auto look_at_mount = [&](FileFact& tree) {
+    tree.mount = mounts.look(tree.path).mount;
+    tree.mount_is_read_only = is_on_read_only_mount(tree.path);
+  };
+  if (facts.workspace.inode != 0) look_at_mount(facts.workspace);
+  for (auto& grant : facts.grants) look_at_mount(grant);
+  if (facts.git_common) look_at_mount(*facts.git_common);
+  for (auto& place : facts.git_written) look_at_mount(place);
   facts.mount_aliases = look_at_aliases(request, facts, mounts);
   facts.with_other_names = that_could_lie_in(trees_of(facts), std::move(facts.with_other_names));
   return seen;
