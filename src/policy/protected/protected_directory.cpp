@@ -92,11 +92,6 @@ bool is_hook(std::string_view name) {
 
 bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 
-bool is_object_directory(std::string_view name) {
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
-}
-
 bool holds_checkouts(std::string_view name) { return name == "worktrees"; }
 
 RootMeaning meaning_of_root(std::string_view root) {

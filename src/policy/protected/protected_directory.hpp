@@ -135,7 +135,4 @@ bool is_hook(std::string_view name);
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);
 
-// Of the directories that hold git's objects: two hexadecimal digits.
-bool is_object_directory(std::string_view name);
-
 }  // namespace cloche

@@ -12,17 +12,6 @@ namespace {
 // name each. git_rows: of .git and below.
 #include "policy/protected_names.inc"
 
-// FNV-1a over the names, each with its end.
-constexpr uint64_t fnv_start = 0xcbf29ce484222325;
-template <size_t count>
-constexpr uint64_t mixed(uint64_t sum, const ProtectedName (&table)[count]) {
-  for (const auto& row : table) {
-    for (const char c : row.path) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    sum = (sum ^ 0xff) * 0x100000001b3;
-  }
-  return sum;
-}
-
 constexpr std::string_view first_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
 constexpr bool comes_before(const ProtectedName& a, const ProtectedName& b) {
@@ -97,11 +86,6 @@ NameMatch match_name(const Trail& trail, std::string_view name) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return match;
-}
-
-uint64_t revision_of_protected_names() {
-  static constexpr uint64_t revision = mixed(mixed(fnv_start, rows), globs);
-  return revision;
 }
 
 std::span<const ProtectedName> protected_git_rows() { return git_rows; }

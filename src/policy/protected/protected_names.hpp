@@ -39,9 +39,6 @@ NameMatch match_name(const Trail& trail, std::string_view name);
 // Whether the name is the same when it is folded.
 bool is_plain_name(std::string_view name);
 
-// Of the names: a cache that was made under another revision is void.
-uint64_t revision_of_protected_names();
-
 // Of .git and below, in the order of the file; * and ? are within a name, ** is any number of components.
 // They tell the file tools, which write nothing in .git, why.
 std::span<const ProtectedName> protected_git_rows();
