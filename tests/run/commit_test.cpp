@@ -183,6 +183,35 @@ TEST_P(Commit, WhatSeveralCallsPrepareIsNotExecuted) {
   }
 }
 
+// What a configuration names from the top of a checkout is executed in every directory that becomes one.
+TEST_P(Commit, ADirectoryThatBecomesAWorkingTreeBringsNoHooksAlong) {
+  const std::string hook =
+      "mkdir -p z/tools/hooks; printf '#!/bin/sh\ntouch ../ran\n' > z/tools/hooks/pre-commit; "
+      "chmod +x z/tools/hooks/*";
+  const std::string led = "echo 'gitdir: ../.git' > z/.git";
+  const std::string commits = "cd z && git -c user.email=a@b -c user.name=n commit -qm x --allow-empty";
+  const std::string worktree =
+      "git worktree add -q w; mv w/.git z/.git; echo $PWD/z/.git > .git/worktrees/w/gitdir; rm -rf w";
+  for (const std::string& calls : {hook + "; " + worktree, hook + "|" + worktree, hook + "; " + led,
+                                   hook + "|" + led, hook + "|ln -s ../.git z/.git"}) {
+    ASSERT_TRUE(exited(outside("rm -rf .git z ran; git init -q . && git -c user.email=a@b -c user.name=n "
+                               "commit -qm 1 --allow-empty && git config core.hooksPath tools/hooks"),
+                       0));
+    const size_t bar = calls.find('|');
+    EXPECT_TRUE(exited(after(calls.substr(0, bar)).ran, 0));
+    const std::string later = bar == std::string::npos ? "true" : calls.substr(bar + 1);
+    EXPECT_TRUE(exited(after(later).ran, 0));
+    outside(commits);
+    EXPECT_FALSE(is_there("ran")) << calls;
+    // The control: without Cloche it runs.
+    std::string bare = calls;
+    std::replace(bare.begin(), bare.end(), '|', ';');
+    ASSERT_TRUE(
+        exited(outside("rm -rf z; git worktree prune; git branch -D w; " + bare + "; " + commits), 0));
+    EXPECT_TRUE(is_there("ran")) << calls;
+  }
+}
+
 TEST_P(Commit, EverydayGitWorks) {
   NEEDS("git");
   const Answer ran =

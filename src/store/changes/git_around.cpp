@@ -64,12 +64,57 @@ void GitAround::add_repository(const TreePath& checkout, const std::string& path
     facts_.executed.push_back({std::move(link), ExecutedPath::Kind::file, std::string(on_way_reason)});
 }
 
+// Where the configuration is of the git directory that a pointer leads to; empty: there is none. One that the
+// call made, of a worktree for instance, has a file that leads on.
+std::string GitAround::git_led_to(const PathEnd& end) const {
+  if (end.place == PathEnd::Place::outside) return end.where.path;
+  if (end.place != PathEnd::Place::inside) return {};
+  const std::string git = trees_.absolute(end.where);
+  const auto text = trees_.read(below(end.where, "commondir"), Side::after, longest_pointer);
+  const std::string common = text ? pointer_in(*text, "", git) : "";
+  const PathEnd led = common.empty() ? PathEnd{} : trees_.follow(common, Side::after);
+  if (led.place == PathEnd::Place::outside) return led.where.path;
+  return led.place == PathEnd::Place::inside ? trees_.absolute(led.where) : git;
+}
+
+// Of a checkout that a changed .git makes of its directory. What a configuration names from the top of a
+// checkout is executed there as well; where something lies there already, it is the .git that has git run it.
+void GitAround::add_made_checkout(const Change& change) {
+  const std::string top = trees_.absolute({change.tree, std::string(directory_in(change.path))});
+  std::vector<NamedPlace> found = places_.of_own(top);
+  if (change.after->kind != FileKind::directory) {
+    const std::string git = git_led_to(end_of_pointer(change, Side::after, "gitdir: "));
+    if (!git.empty()) found = places_.of_led_checkout(top, git);
+  }
+  const std::string usual = trees_.absolute({change.tree, change.path}) + "/hooks";
+  std::erase_if(found, [&](const NamedPlace& place) {
+    const std::string path = tidied("", place.path);
+    return path == usual || !is_beneath(top, path);
+  });
+  for (const auto& place : found) {
+    const PathEnd end = trees_.follow(place.path, Side::before);
+    if (end.place != PathEnd::Place::inside ||
+        trees_.look(end.where, Side::before).presence == BeforeAndAfter::Presence::absent)
+      continue;
+    facts_.executed.push_back(
+        {{change.tree, change.path},
+         ExecutedPath::Kind::directory,
+         "it makes a working tree of a directory that holds what git would run there: " +
+             reason_of(place.kind)});
+  }
+  add_places({change.tree, std::string(directory_in(change.path))}, found);
+}
+
 // Of repositories that the call made: what the operator's own configurations say holds in these as well.
 void GitAround::add_made_repositories() {
-  if (places_.of_own("/").empty()) return;
+  const bool has_own = !places_.of_own("/").empty();
   for (const auto& change : set_.changes) {
-    if (change.path.empty() || !change.after || change.before) continue;
-    const bool is_dot_git = folded_name(name_in(change.path)) == ".git";
+    if (change.path.empty() || !change.after) continue;
+    const std::string_view name = name_in(change.path);
+    const bool is_dot_git = name.size() >= 4 && folded_name(name) == ".git";
+    const bool is_led = !change.before || change.differs.contents || change.differs.kind;
+    if (is_dot_git && is_led) add_made_checkout(change);
+    if (!has_own || change.before) continue;
     const bool is_bare = change.after->kind == FileKind::directory &&
                          directories_.meaning(change.tree, change.path, Side::after).is_git;
     if (!is_dot_git && !is_bare) continue;

@@ -37,6 +37,8 @@ class GitAround {
  private:
   void add_places(const TreePath& checkout, const std::vector<NamedPlace>& found);
   void add_repository(const TreePath& checkout, const std::string& path);
+  void add_made_checkout(const Change& change);
+  std::string git_led_to(const PathEnd& end) const;
   void add_parts_of_repository(const TreePath& git);
   std::optional<std::vector<DirectoryAround::Name>> names_in(const TreePath& where);
   void add_links_in(const TreePath& directory, std::string_view reason);

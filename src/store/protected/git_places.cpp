@@ -179,13 +179,13 @@ std::vector<NamedPlace> GitPlaces::of_own(const std::string& tree) const {
   return places;
 }
 
-std::vector<std::string> GitPlaces::dangers_in(const std::string& directory) {
-  std::vector<std::string> found;
-  for (const char* name : {"config", "config.worktree"}) {
-    for (auto& danger : dangers_in_git_config(read_regular(directory + "/" + name, max_git_config_bytes)))
-      found.push_back(std::move(danger));
-  }
-  return found;
+std::vector<NamedPlace> GitPlaces::of_led_checkout(const std::string& tree, const std::string& git) const {
+  std::vector<NamedPlace> places = of_own(tree);
+  Read found;
+  read(common_of(git) + "/config", 0, found);
+  read(git + "/config.worktree", 0, found);
+  add(found, tree, places);
+  return places;
 }
 
 std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory) const {

@@ -33,10 +33,10 @@ class GitPlaces {
   std::vector<NamedPlace> of_checkout(const std::string& tree, const std::string& dot_git = ".git") const;
   // What the operator's own configurations say for a checkout at `tree`, whether or not one is there.
   std::vector<NamedPlace> of_own(const std::string& tree) const;
+  // What the configuration of a git directory, and the operator's own, say for a checkout at `tree`.
+  std::vector<NamedPlace> of_led_checkout(const std::string& tree, const std::string& git) const;
   // Of a git directory that is found by what is in it: a bare one, or a submodule's or worktree's part.
   std::vector<NamedPlace> of_git_directory(const std::string& directory) const;
-  // What the configurations that lie in it have git run, or may.
-  static std::vector<std::string> dangers_in(const std::string& directory);
   // Of checkouts that `root` lies in or is one of, and of the operator's own for whatever repository; with
   // these files themselves, which may lie in the tree or be links that lead there.
   std::vector<NamedPlace> around(const std::string& root) const;
