@@ -1,6 +1,7 @@
 // What every client of others is put through. Prints one line a check and ends with 1 at the first that fails.
 // A client is {name, era, sdk, call(name, args, options), onElicit(handler)}: `sdk` is the library's own object.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -87,15 +88,18 @@ const checks = {
 
   async 'a call that is called off ends with everything it started'({ call, workspace }) {
     const abort = new AbortController();
+    const sleep = `sleep 61.${process.pid}`;
+    const count = () => spawnSync('pgrep', ['-fxc', sleep]).stdout.toString().trim();
     const running = call(
       'run_script',
-      { interpreter: 'bash', code: 'echo x > begun; (sleep 1.5; echo x > late) & sleep 1.5; echo x > late' },
+      { interpreter: 'bash', code: `echo x > late; ${sleep} & ${sleep}` },
       { signal: abort.signal },
     );
-    while (!existsSync(join(workspace, 'begun'))) await pause(20);
+    while (count() !== '2') await pause(20);
     abort.abort('enough');
     await errorOf(running);
-    await pause(1800);
+    for (let tries = 0; tries < 100 && count() !== '0'; tries += 1) await pause(20);
+    assert.equal(count(), '0');
     assert.ok(!existsSync(join(workspace, 'late')));
   },
 
