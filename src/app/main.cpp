@@ -40,6 +40,9 @@ class Operator : public Approver {
  public:
   explicit Operator(const Environment& environment) : environment_(environment) {}
   Answer ask(const Question& question) override { return inner().ask(question); }
+  std::optional<Answer> ask_afterwards(const Question& question) override {
+    return inner().ask_afterwards(question);
+  }
   bool can_ask() const override { return inner().can_ask(); }
   bool speaks_for_operator() const override { return inner().speaks_for_operator(); }
 

@@ -22,6 +22,8 @@ Outcome acted(const ToolReply& reply) {
   return outcome;
 }
 
+using Staged = Result<std::unique_ptr<StagedFiles>>;
+
 class TaskResults : public Results {
  public:
   TaskResults(Run& run, std::string task) : run_(run), task_(std::move(task)) {}
@@ -61,43 +63,63 @@ Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& c
 }
 
 // Into a layer, as a command's writes, and from there into the workspace.
-ToolReply Gateway::act_in_layer(const Permit& permit, Judged& judged, const CallContext& context,
+ToolReply Gateway::act_in_layer(const Permit& permit, Judged& judged, const Requester& requester,
                                 const std::string& call_id, Outcome& outcome) {
   const FileAction& action = *permit.launch().as<FileAction>();
   auto files = HeldWorkspace::open(permit, write_options(session_.settings));
   if (!files.ok()) return failed_reply(failure_text(files.error()));
-  auto layers =
-      CallLayers::make(permit.plan(), session_.installation.state, permit.facts().caller.privileged);
+  auto layers = CallLayers::make(permit.plan(), session_.installation.state, permit.facts().caller.privileged,
+                                 task_key(requester.context));
   if (!layers.ok()) return failed_reply(failure_text(layers.error()));
-  LayeredFiles layered(files.value(), layers.value().trees().front());
+  auto staged = layers.value().continued() ? staged_files(requester.context) : Staged(nullptr);
+  if (!staged.ok()) return failed_reply(failure_text(staged.error()));
+  LayeredFiles layered(files.value(), std::move(staged).value(), &layers.value().trees().front(),
+                       layers.value().attributes());
   ToolReply reply = perform(action, layered);
-  if (reply.failed) return reply;
+  const bool goes_on = layers.value().continued().has_value();  // to be staged again, whatever came of it
+  if (reply.failed && !goes_on) return reply;
   outcome.overlays_released = true;  // there was none: this process wrote to the layer, and has closed it
-  settle(layers.value(), permit, judged, context, call_id, outcome);
+  settle(layers.value(), permit, judged, requester, call_id, outcome);
+  if (reply.failed) return reply;
   if (!outcome.changes) return failed_reply(failure_text(refusal(outcome.look_gap)));
   const std::string line = model_line(*outcome.changes);
   const bool is_staged = outcome.changes->end == ChangesEnd::staged;
-  if (!line.empty() && !(is_staged && permit.plan().writes == Writes::stage)) return failed_reply(line);
+  const bool is_expected = is_staged && (goes_on || permit.plan().writes == Writes::stage);
+  if (!line.empty() && !is_expected) return failed_reply(line);
   if (!line.empty()) reply.text = "[" + line + "]\n" + reply.text;  // as the operator wants every call
   return reply;
 }
 
-ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context,
+ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const Requester& requester,
                                const std::string& call_id, Outcome& outcome) {
   const FileAction& action = *permit.launch().as<FileAction>();
-  if (changes_files(action.kind)) return act_in_layer(permit, judged, context, call_id, outcome);
+  if (changes_files(action.kind)) return act_in_layer(permit, judged, requester, call_id, outcome);
   auto files = HeldWorkspace::open(permit, write_options(session_.settings));
-  return files.ok() ? perform(action, files.value()) : failed_reply(failure_text(files.error()));
+  if (!files.ok()) return failed_reply(failure_text(files.error()));
+  auto staged = staged_files(requester.context);
+  if (!staged.ok()) return failed_reply(failure_text(staged.error()));
+  LayeredFiles seen(files.value(), std::move(staged).value(), nullptr, OverlayAttributes::user_namespace);
+  return perform(action, seen);
 }
 
-Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const CallContext& context,
+// What earlier calls of the task wrote and is not in the project; none: there is nothing.
+Result<std::unique_ptr<StagedFiles>> Gateway::staged_files(const CallContext& context) const {
+  const std::string task = task_key(context);
+  if (task.empty() || session_.installation.state.empty()) return Staged(nullptr);
+  const auto workspace = know_directory(session_.workspace);
+  if (!workspace.ok()) return Staged(nullptr);  // the first call makes it
+  auto set = ChangeSets(session_.installation.state, boot_id()).staged_of(task, workspace.value());
+  return set ? StagedFiles::open(*std::move(set)) : Staged(nullptr);
+}
+
+Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const Requester& requester,
                              const CallRecord& record) {
   Effect effect;
   Outcome changed;
   const std::string& task = record.decided.task_id;
   ToolReply reply = failed_reply("there is nothing that could do it");
   if (permit.launch().as<FileAction>() != nullptr) {
-    reply = act_on_file(permit, judged, context, record.call_id, changed);
+    reply = act_on_file(permit, judged, requester, record.call_id, changed);
   } else if (const auto* recall = permit.launch().as<Recall>(); recall != nullptr && run_) {
     TaskResults results(*run_, task);
     reply = perform(*recall, results);

@@ -12,6 +12,14 @@ std::optional<Answer> guarded_ask(Approver& approver, const Question& question) 
   }
 }
 
+std::optional<Answer> guarded_ask_afterwards(Approver& approver, const Question& question) noexcept {
+  try {
+    return approver.ask_afterwards(question);
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
 Result<std::string> guarded_run(const Function& function, const Permit& permit) noexcept {
   try {
     return function.run(permit.launch().as<FunctionCall>()->arguments);

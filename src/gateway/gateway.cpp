@@ -16,6 +16,7 @@
 #include "base/text/random_word.hpp"
 #include "gateway/approval/approval_subject.hpp"
 #include "gateway/changes/settle_changes.hpp"
+#include "gateway/exception_barrier.hpp"
 #include "gateway/launch/caller.hpp"
 #include "policy/plan/concurrent_calls.hpp"
 #include "policy/plan/layered_trees.hpp"
@@ -458,9 +459,9 @@ Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Requester&
     return effect;
   }
   if (launch.as<FunctionCall>() != nullptr) return ask_function(permit, record.call_id);
-  if (launch.argv.empty()) return act(permit, judged, requester.context, record);
+  if (launch.argv.empty()) return act(permit, judged, requester, record);
   if (launch.as<Fetch>() != nullptr) return fetch(permit, judged, requester, record);
-  return start(permit, judged, requester.context, record.call_id, std::move(resources));
+  return start(permit, judged, requester, record.call_id, std::move(resources));
 }
 
 Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& judged,
@@ -497,11 +498,13 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .streams = streams,
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
                         .approved = judged.approved,
+                        .task = task_key(context),
                         .resources = std::move(resources)});
 }
 
-Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallContext& context,
+Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,
                                const std::string& call_id, std::optional<LaunchResources> resources) {
+  const CallContext& context = requester.context;
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
   const bool by_operator = judged.c.call.by == Asks::operators;
@@ -518,7 +521,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
     effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
   } else if (auto* ran = std::get_if<Ran>(&ended.value())) {
     effect.outcome = std::move(ran->outcome);
-    if (ran->layers) settle(*ran->layers, permit, judged, context, call_id, effect.outcome);
+    if (ran->layers) settle(*ran->layers, permit, judged, requester, call_id, effect.outcome);
   } else {
     effect.voided = std::get<Voided>(std::move(ended).value());
     effect.outcome = failed(effect.voided->why);
@@ -541,14 +544,21 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
   return effect;
 }
 
+// A run belongs to a task in a workspace, or to a session.
+std::string Gateway::task_key(const CallContext& context) const {
+  if (!run_ || (!context.task && !context.of_session)) return "";
+  return run_->place().run_id() + "/" + context.task.value_or(std::string(task_without_name));
+}
+
 // After the last answer, because it takes time: what change sets left that undo no longer keeps.
 Gateway::~Gateway() {
   if (!session_.installation.state.empty()) ChangeSets(session_.installation.state, {}).empty_trash();
 }
 
 // What it wrote, when it has ended.
-void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, const CallContext& context,
+void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, const Requester& requester,
                      const std::string& call_id, Outcome& outcome) const {
+  const CallContext& context = requester.context;
   const auto settled = [&]() -> Result<ChangesOutcome> {
     const ConfinementPlan& plan = permit.plan();
     ChangeTerms terms{.state = session_.installation.state,
@@ -565,6 +575,7 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     terms.id = run + "-" + call_id + suffix;
     if (run.empty() || !is_plain_id(terms.id)) terms.id = "x" + suffix;
     terms.label = run.empty() ? terms.id : run + "/" + call_id;
+    terms.task = task_key(context);
     std::vector<std::string> trees;
     for (const TreeLayer& layer : layers.trees()) trees.push_back(layer.tree.path);
     terms.rules.rules = session_.settings.changes;
@@ -573,9 +584,17 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     for (const ToolchainFact& toolchain :
          permit.facts().toolchains)  // a virtual environment links to its interpreter
       for (const FileFact& tree : toolchain.trees) terms.rules.system_trees.push_back(tree.path);
-    return settle_changes(layers, plan, terms);
+    ChangesOutcome changes = TRY(settle_changes(layers, plan, terms));
+    if (!changes.asks) return changes;
+    const Question question = question_about(changes, terms.label);
+    const auto answer = guarded_ask_afterwards(requester.approver, question);
+    const bool is_yes = answer && answer->decision == Decision::allow && answer->digest == question.digest;
+    if (is_yes) bring_in(changes, terms);
+    return changes;
   }();
   std::vector<std::string> notes;
+  if (!layers.left_out().empty())
+    notes.push_back("what is staged of the task is not seen by this call: " + layers.left_out());
   if (!outcome.guess.empty()) notes.push_back(std::string(outcome.guess) + "; --live writes without a layer");
   if (settled.ok()) {
     outcome.changes = settled.value();

@@ -20,6 +20,7 @@
 #include "model/fetch_answer.hpp"
 #include "model/outcome.hpp"
 #include "store/config/settings.hpp"
+#include "store/layers/staged_files.hpp"
 #include "store/record/record.hpp"
 #include "store/workspace/file_replacement.hpp"
 #include "tools/answer/process_output.hpp"
@@ -187,8 +188,17 @@ class Gateway {
     Spilled spilled = {};               // what it does not hold
     std::optional<Voided> voided = {};  // nothing was started: the permit no longer fitted the world
   };
-  void settle(CallLayers& layers, const Permit& permit, Judged& judged, const CallContext& context,
+  // Whose call it is and who is asked, for what a call leads to.
+  struct Requester {
+    const CallContext& context;
+    Approver& approver;
+    const std::vector<Grant>& home;
+  };
+  void settle(CallLayers& layers, const Permit& permit, Judged& judged, const Requester& requester,
               const std::string& call_id, Outcome& outcome) const;
+  // The name that calls which go on from each other's staged changes have in common; empty: the call has
+  // none.
+  std::string task_key(const CallContext& context) const;
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // A call that had no effect: its decision and its end. The id, empty without a record.
@@ -206,19 +216,13 @@ class Gateway {
   // Judged, asked about, written down, carried out, written down again: once.
   Attempt attempt(const ToolCall& asked, const CallContext& context, Approver& approver, Tries& tries);
 
-  // Whose call it is and who is asked, for what a call leads to.
-  struct Requester {
-    const CallContext& context;
-    Approver& approver;
-    const std::vector<Grant>& home;
-  };
   // The only way from a decision to a process or a file.
   Effect execute(Permit permit, Judged& judged, const Requester& requester, CallRecord& record,
                  std::optional<LaunchResources> resources);
   Result<std::variant<Ran, Voided>> launch(const Permit& permit, Judged& judged, const CallContext& context,
                                            const std::string& call_id, const Spilled& spilled = {},
                                            std::optional<LaunchResources> resources = {});
-  Effect start(const Permit& permit, Judged& judged, const CallContext& context, const std::string& call_id,
+  Effect start(const Permit& permit, Judged& judged, const Requester& requester, const std::string& call_id,
                std::optional<LaunchResources> resources);
   // http_get, redirect by redirect (fetch.cpp).
   struct Journey {
@@ -246,11 +250,12 @@ class Gateway {
   Result<Judged> judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
-  Effect act(const Permit& permit, Judged& judged, const CallContext& context, const CallRecord& record);
+  Effect act(const Permit& permit, Judged& judged, const Requester& requester, const CallRecord& record);
   // What it changed is in the outcome.
-  ToolReply act_on_file(const Permit& permit, Judged& judged, const CallContext& context,
+  ToolReply act_on_file(const Permit& permit, Judged& judged, const Requester& requester,
                         const std::string& call_id, Outcome& outcome);
-  ToolReply act_in_layer(const Permit& permit, Judged& judged, const CallContext& context,
+  Result<std::unique_ptr<StagedFiles>> staged_files(const CallContext& context) const;
+  ToolReply act_in_layer(const Permit& permit, Judged& judged, const Requester& requester,
                          const std::string& call_id, Outcome& outcome);
   Effect ask_function(const Permit& permit, const std::string& call_id);
 

@@ -38,6 +38,7 @@ struct ChangesOutcome {
   std::string digest = {};  // "sha256:..." of the set
   std::vector<ConflictingPath> conflicts = {};
   Message why_staged = {};
+  bool asks = false;                    // of a staged one: a rule wants an answer, and a yes brings it in
   std::vector<std::string> live = {};   // writable trees and files that had no layer
   std::vector<std::string> notes = {};  // for the operator: what took its time
 

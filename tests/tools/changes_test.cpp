@@ -1,36 +1,10 @@
 // What the operator does with what calls wrote: cloche diff, cloche undo and cloche changes, on real calls.
 #include <thread>
 
-#include "tools/fixture.hpp"
+#include "tools/changes_fixture.hpp"
 
 namespace cloche::test {
 namespace {
-
-class Changes : public Tools {
- protected:
-  // With a state directory of the test's own: the sets in it are this test's alone.
-  Ran words_here(const Words& given, Command how = {}) const {
-    how.env["XDG_STATE_HOME"] = scene_root() / "own-state";
-    return cloche_words(given, how);
-  }
-  Ran write_by(const std::string& writes, const std::string& script) const {
-    return words_here({"run", "--writes", writes, "--", "sh", "-c", script});
-  }
-  void SetUp() override {
-    scene().write("own-state/.keep", "", 0600);
-    fs::permissions(scene_root() / "own-state", fs::perms::owner_all);
-  }
-  std::string text_of(const std::string& name) const { return read_file(workspace() / name); }
-  bool is_there(const std::string& name) const { return fs::exists(fs::symlink_status(workspace() / name)); }
-  // What `cloche changes --json` lists.
-  std::vector<Json> sets() const {
-    const Ran ran = words_here({"changes", "--json"});
-    EXPECT_TRUE(exited(ran, 0));
-    const auto json = parse_json(ran.out);
-    if (!json) ADD_FAILURE() << ran.out;
-    return json ? (*json)["sets"].array : std::vector<Json>();
-  }
-};
 
 TEST_P(Changes, DiffShowsAndUndoTakesBack) {
   file("x.py", "a\nfoo\n");

@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
+#include "base/sys/sys.hpp"
 #include "cloche/cloche.h"
 #include "tools/fixture.hpp"
 
@@ -221,6 +223,46 @@ TEST(Library, AnApproverThatThrowsSaysNoAndIsInTheRecord) {
   const auto lines = json_lines(scene.root() / "run/artifacts/tool_calls/T.jsonl");
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0]["outcome"].string, "refused");
+}
+
+// Says yes to the second question about what a call did, and throws at the third.
+class Afterwards : public Approver {
+ public:
+  ::cloche::Answer ask(const Question&) override { return {}; }
+  std::optional<::cloche::Answer> ask_afterwards(const Question& question) override {
+    heard.push_back(question.text);
+    if (heard.size() > 2) throw std::runtime_error("the dialog is gone");
+    return make_answer(question, heard.size() == 2 ? Reply::once : Reply::no, sys::monotonic_ms());
+  }
+  std::vector<std::string> heard = {};
+};
+
+TEST(Library, WhatARuleAsksAboutIsAskedWhenTheCallHasEnded) {
+  Scene scene{As::self};
+  scene.write("home/.config/cloche/config.json",
+              R"({"changes": [{"kinds": ["deleted"], "action": "ask"}], "commands": "any"})");
+  SessionOptions options = default_session();
+  options.run = scene.root() / "run";
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  const std::string home = "HOME=" + (scene.root() / "home").string();
+  std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
+  auto gateway = Gateway::open(options, Environment(block.data()));
+  ASSERT_TRUE(gateway.ok()) << describe(gateway.error());
+  const fs::path artifacts = scene.root() / "run/artifacts";
+  Afterwards approver;
+  for (const bool goes : {false, true, false}) {
+    std::ofstream(artifacts / "old\n") << "x";
+    const CallResult result = gateway.value()->call(
+        {"run_script", R"({"interpreter": "bash", "code": "rm -f old*; echo n > new"})"}, {}, approver);
+    EXPECT_EQ(result.outcome.exit_code, 0) << result.result;
+    EXPECT_EQ(fs::exists(artifacts / "old\n"), !goes) << result.result;
+    EXPECT_EQ(fs::exists(artifacts / "new"), goes) << result.result;
+    EXPECT_EQ(contains(result.result, "not in the project"), !goes) << result.result;
+    fs::remove(artifacts / "new");
+  }
+  ASSERT_EQ(approver.heard.size(), 3U);
+  EXPECT_TRUE(contains(approver.heard[0], "deleted old\\n\n")) << approver.heard[0];
 }
 
 class Loop : public Tools {};

@@ -24,6 +24,9 @@ class TerminalApprover : public Approver {
 
   // On the clock of sys::monotonic_ms().
   Answer ask(const Question& question) override;
+  std::optional<Answer> ask_afterwards(const Question& question) override {
+    return can_ask() ? std::optional(ask(question)) : std::nullopt;
+  }
   // Whether we stand in the foreground of that terminal.
   bool can_ask() const override;
 

@@ -19,6 +19,8 @@
 #include "doors/commands.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "store/commit/set_contents.hpp"
+#include "store/host/callers_home.hpp"
+#include "store/protected/git_places.hpp"
 
 namespace cloche {
 namespace {
@@ -70,7 +72,9 @@ void expect_undone(const std::vector<OperatorOutcome>& later, OperatorOutcome& o
 class ChangesDoor {
  public:
   ChangesDoor(const ChangesArguments& arguments, const Environment& environment, const std::string& state)
-      : arguments_(arguments), environment_(environment), store_(state) {}
+      : arguments_(arguments),
+        environment_(environment),
+        store_(state, find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
 
   Result<int> run() {
     for (const Recovered& recovered : store_.sets().recover()) complain(recovered_text(recovered));

@@ -168,6 +168,9 @@ std::string set_heading(const SetHeader& header) {
   std::string text = "change set " + name_of_set(header.id, header.label) + ", " + time_of(header) + ", " +
                      std::string(name_of(header.status));
   if (!header.undoes.empty()) text += ", takes back " + shown(header.undoes, most_id);
+  if (!header.later.empty())
+    text += ", with " + count_text(header.later.size(), "later call") + " of the task up to " +
+            shown(header.later.back(), most_id);
   if (header.status == SetStatus::staged && !header.why.empty()) text += ": " + shown(header.why, most_why);
   return text;
 }

@@ -56,7 +56,7 @@ inline constexpr std::string_view profile_help =
 inline constexpr std::string_view writes_help =
     "How what is written reaches the project: commit, judged when the command has ended; stage, when you say "
     "so (cloche "
-    "changes apply); live (default), at once.";
+    "changes apply); live, at once. The default is commit.";
 inline constexpr std::string_view isolation_help =
     "The lowest isolation level to accept: subprocess, namespace (default), container or gvisor. A level "
     "that "

@@ -59,6 +59,9 @@ class AskingApprover : public Approver {
   AskingApprover(Conversation& conversation, int stop, bool possible, uint64_t within_ms = answer_within_ms)
       : conversation_(conversation), stop_(stop), possible_(possible), within_ms_(within_ms) {}
   Answer ask(const Question& question) override;
+  std::optional<Answer> ask_afterwards(const Question& question) override {
+    return possible_ ? std::optional(ask(question)) : std::nullopt;
+  }
   bool can_ask() const override { return possible_; }
 
  private:
@@ -73,6 +76,9 @@ class AsideApprover : public Approver {
  public:
   AsideApprover(CallQueue& queue, Approver& inner) : queue_(queue), inner_(inner) {}
   Answer ask(const Question& question) override;
+  std::optional<Answer> ask_afterwards(const Question& question) override {
+    return inner_.can_ask() ? std::optional(ask(question)) : std::nullopt;
+  }
   bool can_ask() const override { return inner_.can_ask(); }
   bool speaks_for_operator() const override { return inner_.speaks_for_operator(); }
 

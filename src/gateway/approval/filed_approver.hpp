@@ -31,6 +31,9 @@ class FiledApprover : public Approver {
   explicit FiledApprover(FiledApproverOptions options) : options_(std::move(options)) {}
 
   Answer ask(const Question& question) override;
+  std::optional<Answer> ask_afterwards(const Question& question) override {
+    return options_.inner != nullptr ? options_.inner->ask_afterwards(question) : std::nullopt;
+  }
   bool speaks_for_operator() const override { return true; }
 
  private:

@@ -26,10 +26,22 @@ bool becomes_directory(const Change& change) {
   return change.after && change.after->kind == FileKind::directory && !was;
 }
 
+bool is_named(const std::vector<UndoPath>& paths, const Change& change) {
+  return std::any_of(paths.begin(), paths.end(), [&](const UndoPath& path) {
+    return path.tree == change.tree && path.path == change.path;
+  });
+}
+
 class Applying {
  public:
-  Applying(const std::string& state, const ChangeSets& sets, SetInWork work, StoredSet set)
-      : state_(state), sets_(sets), work_(std::move(work)), set_(std::move(set)), changes_(set_.changes) {
+  Applying(const std::string& state, const GitSources& git, const ChangeSets& sets, SetInWork work,
+           StoredSet set)
+      : state_(state),
+        git_(git),
+        sets_(sets),
+        work_(std::move(work)),
+        set_(std::move(set)),
+        changes_(set_.changes) {
     outcome_.set = set_.header.id;
     outcome_.label = set_.header.label;
     set_.verdicts.resize(changes_.changes.size());
@@ -54,6 +66,7 @@ class Applying {
   Result<void> choose(const ApplyPaths& paths);
   void choose_parents(const std::vector<size_t>& waiting);
   Result<void> find_obstacles(const ApplyPaths& paths);
+  std::vector<UndoPath> named(const ApplyPaths& paths) const;
   Result<bool> take_theirs(size_t place, int project);
   CallStart start() const;
   ChangeSet chosen_changes() const;
@@ -64,6 +77,7 @@ class Applying {
   void list_waiting(const StoredSet& now);
 
   const std::string& state_;
+  const GitSources& git_;
   const ChangeSets& sets_;
   SetInWork work_;
   StoredSet set_;
@@ -84,9 +98,12 @@ Result<void> Applying::choose(const ApplyPaths& paths) {
   }
   for (const size_t place : waiting) {
     const Change& change = changes_.changes[place];
-    const bool is_wanted = paths.only.empty()
-                               ? set_.verdicts[place].fate != Fate::withheld || is_meant(paths.theirs, change)
-                               : is_meant(paths.only, change);
+    // What is withheld, or was never judged, has to be named itself: a directory around it is no answer to
+    // it.
+    const bool is_withheld = set_.verdicts[place].fate == Fate::withheld;
+    const bool is_meant_by_name = is_named(paths.only, change) || is_named(paths.theirs, change);
+    const bool is_wanted =
+        is_withheld ? is_meant_by_name : paths.only.empty() || is_meant(paths.only, change);
     if (is_wanted && !is_meant(paths.ours, change)) chosen_.insert(place);
   }
   choose_parents(waiting);
@@ -145,7 +162,23 @@ Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
     if (!is_meant(paths.theirs, change) || change.path.empty()) continue;
     if (!TRY(take_theirs(place, held.trees[change.tree].project))) chosen_.erase(place);
   }
+  if (!outcome_.conflicts.empty()) return {};
+  outcome_.conflicts = TRY(find_dangers(chosen_changes(), layers, git_, named(paths)));
   return {};
+}
+
+// With the new directories that what is named lies in.
+std::vector<UndoPath> Applying::named(const ApplyPaths& paths) const {
+  std::vector<UndoPath> named = paths.only;
+  named.insert(named.end(), paths.theirs.begin(), paths.theirs.end());
+  const size_t count = named.size();
+  for (const size_t place : chosen_) {
+    const Change& change = changes_.changes[place];
+    for (size_t i = 0; i < count && becomes_directory(change); ++i)
+      if (named[i].tree == change.tree && lies_below(change.path, named[i].path))
+        named.push_back({change.tree, change.path});
+  }
+  return named;
 }
 
 // The change as one of what the project has by now. False: there is nothing left to change.
@@ -251,7 +284,7 @@ Result<OperatorOutcome> StoredChanges::apply(const std::string& id, const ApplyP
   TRY(check_places(set.header));
   if (set.changes.trees.size() != set.header.trees.size())
     return refusal("the change set " + id + " is damaged");
-  return Applying(state_, sets_, std::move(work), std::move(set)).run(paths);
+  return Applying(state_, git_, sets_, std::move(work), std::move(set)).run(paths);
 }
 
 }  // namespace cloche

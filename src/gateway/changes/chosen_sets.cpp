@@ -13,10 +13,17 @@ const SetHeader* find_id(const std::vector<SetHeader>& all, const std::string& i
   return found == all.end() ? nullptr : &*found;
 }
 
+// The calls that a set is of: the one that it began with, and those that went on from it.
+template <typename Matches>
+bool is_of_call(const SetHeader& set, const Matches& matches) {
+  return set.undoes.empty() &&
+         (matches(set.label) || std::any_of(set.later.begin(), set.later.end(), matches));
+}
+
 std::vector<SetHeader> with_label(const std::vector<SetHeader>& all, const std::string& label) {
   std::vector<SetHeader> found;
   for (const SetHeader& set : all) {
-    if (set.label == label && set.undoes.empty()) found.push_back(set);
+    if (is_of_call(set, [&](const std::string& one) { return one == label; })) found.push_back(set);
   }
   return found;
 }
@@ -69,8 +76,13 @@ Result<std::vector<SetHeader>> choose_sets(const std::vector<SetHeader>& all, co
   std::vector<SetHeader> found = with_label(all, word);
   if (!found.empty()) return found;
   for (const SetHeader& set : all) {
-    const bool is_call = set.label.ends_with("/" + word) && set.undoes.empty();
-    if (is_call && is_same_directory(set.workspace, here.directory)) return with_label(all, set.label);
+    std::string label;
+    const auto is_word = [&](const std::string& one) {
+      if (one.ends_with("/" + word)) label = one;
+      return !label.empty();
+    };
+    if (is_of_call(set, is_word) && is_same_directory(set.workspace, here.directory))
+      return with_label(all, label);
   }
   for (const SetHeader& set : all) {
     if (set.label.starts_with(word + "/") && set.undoes.empty()) found.push_back(set);

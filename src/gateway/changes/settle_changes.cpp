@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
+#include "gateway/changes/stored_changes.hpp"
 #include "policy/changes/judge_changes.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/changes/change_facts.hpp"
@@ -20,6 +22,7 @@ constexpr const char* still_open =
     "a process that outlived the call still holds a file of it open, so what it wrote may not be complete";
 constexpr const char* was_cancelled = "the call was cancelled";
 constexpr const char* asked_to_stage = "an operator looks at them first";
+constexpr const char* went_on = "it stands on what earlier calls of the task wrote, which waits as well: ";
 
 std::vector<TreeLayers> layers_of(const CallLayers& layers) {
   std::vector<TreeLayers> trees;
@@ -30,7 +33,13 @@ std::vector<TreeLayers> layers_of(const CallLayers& layers) {
 
 // From here on the layers belong to a set of the store.
 Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const ChangeTerms& terms) {
+  if (auto& continued = layers.continued()) {
+    SetInWork work = *std::exchange(continued, std::nullopt);
+    work.header.later.push_back(terms.label);
+    return work;
+  }
   SetHeader header{.id = terms.id, .sync = terms.sync, .label = terms.label};
+  header.task = terms.task;
   header.start = layers.start();
   header.attributes = layers.attributes();
   header.workspace = TRY(know_directory(terms.workspace));
@@ -92,13 +101,14 @@ class Settling {
     // together.
     std::vector<ChangedTree> roots;
     for (const TreeLayers& tree : trees_) roots.push_back(tree.tree);
+    sets_.recover_interrupted();  // what a killed call has left half done is not judged with this one
     const auto lock = lock_commits(terms_.state, roots);
-    if (terms_.is_released) layers_.take_back_approved();
+    TRY(let_go());
     const uint64_t until_ms = sys::monotonic_ms() + plan.limits.judge_ms;
     const ReadChanges read =
         TRY(read_changes(trees_, {.entries = plan.limits.changes, .until_ms = until_ms}));
     set_ = read.set;
-    if (set_.changes.empty() && read.is_exact()) return outcome_;
+    if (set_.changes.empty() && read.is_exact()) return nothing();
     outcome_.counts = count(set_);
     outcome_.digest = digest_of(set_);
     outcome_.notes = large_copies(set_);
@@ -107,23 +117,46 @@ class Settling {
     JudgedChanges judged = judge_changes(
         set_, TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms})), terms_.rules);
     verdicts_ = std::move(judged.verdicts);
-    TRY(close_directories(trees_, set_));
+    if (const auto& before = layers_.continued()) return stage(went_on + before->header.why);
     if (judged.stage) return stage(*judged.stage);
     if (terms_.writes == Writes::stage) return stage(asked_to_stage);
-    if (const auto why = why_asked(verdicts_)) return stage(*why);
+    if (const auto why = why_asked(verdicts_)) {
+      outcome_.asks = true;
+      return stage(*why);
+    }
     return commit();
   }
 
  private:
+  // Where the kernel has not let go of the layers, what is stored is a copy.
+  Result<void> let_go() {
+    if (terms_.is_released) {
+      layers_.take_back_approved();
+      return {};
+    }
+    TRY(layers_.renew(terms_.state));
+    trees_ = layers_of(layers_);
+    return {};
+  }
+
+  Result<ChangesOutcome> nothing() {
+    if (!layers_.continued()) return outcome_;
+    SetInWork work = TRY(begin_set(layers_, sets_, terms_));  // the call took everything back
+    sets_.discard(work);
+    return outcome_;
+  }
+
   Result<ChangesOutcome> commit() {
+    TRY(close_directories(trees_, set_));
     for (const auto& conflict : TRY(find_conflicts(trees_, set_, layers_.start(), layers_.indexes())))
       outcome_.conflicts.push_back(
           {shown_path(set_, conflict.tree, conflict.path, terms_.workspace), conflict.what});
     if (!outcome_.conflicts.empty()) return stage(conflicts_text(outcome_.conflicts));
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
     outcome_.set = work.header.id;
-    const Committed committed =
-        TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo}));
+    Committed committed;
+    for (int tries = 0; tries == 0 || may_try_again(committed, tries); ++tries)
+      committed = TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo}));
     if (committed.end != CommitEnd::committed) {
       outcome_.end = ChangesEnd::staged;
       outcome_.why_staged =
@@ -137,9 +170,22 @@ class Settling {
     return std::move(outcome_);
   }
 
+  // Every `git status` of the host's writes the index anew, and takes no notice of our lock.
+  bool may_try_again(const Committed& committed, int tries) {
+    constexpr int most_tries = 10;
+    const bool was_too_late = committed.end == CommitEnd::taken_back;
+    if ((!was_too_late && committed.end != CommitEnd::refused) || tries >= most_tries) return false;
+    const IndexesNow now = take_refreshed_indexes(trees_, set_, layers_.start(), layers_.indexes());
+    return now == IndexesNow::refreshed || (now == IndexesNow::as_read && was_too_late);
+  }
+
   Result<ChangesOutcome> stage(const std::string& why) {
+    const bool goes_on = layers_.continued().has_value();
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
-    work.header.why = why;
+    if (!goes_on) work.header.why = why;  // what is in the way of the first is in the way of all
+    // Half of a call that the user broke off is put aside: the next one goes on from the project.
+    if (!goes_on && terms_.was_cancelled && terms_.writes != Writes::stage) work.header.task.clear();
+    TRY(close_directories(trees_, set_));
     TRY(sets_.stage(work, set_, verdicts_));
     outcome_.end = ChangesEnd::staged;
     outcome_.set = work.header.id;
@@ -162,6 +208,36 @@ class Settling {
 Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
                                       const ChangeTerms& terms) {
   return Settling(layers, terms).run(plan);
+}
+
+Question question_about(const ChangesOutcome& changes, const std::string& label) {
+  constexpr size_t most_shown = 20;
+  std::string text = escape_for_person(label) +
+                     " has ended, and what it changed is not in the project yet: " +
+                     escape_for_person(changes.why_staged.text()) + "\n" + counts_text(changes.counts) + "\n";
+  size_t asked = 0;
+  for (const ChangedPath& path : changes.paths) {
+    if (path.fate != Fate::asked || ++asked > most_shown) continue;
+    text += "  " + std::string(name_of(path.kind)) + " " + escape_for_person(path.path) + "\n";
+  }
+  if (asked > most_shown) text += "  and " + std::to_string(asked - most_shown) + " more\n";
+  text += "bring it in? no leaves it staged as " + changes.set + "\n";
+  return {.digest = changes.digest, .text = std::move(text)};
+}
+
+void bring_in(ChangesOutcome& changes, const ChangeTerms& terms) {
+  const auto applied = StoredChanges(terms.state, terms.git).apply(changes.set, {});
+  changes.asks = false;
+  if (!applied.ok() || applied.value().end != OperatorEnd::done) {
+    if (applied.ok()) changes.conflicts = applied.value().conflicts;
+    changes.why_staged =
+        applied.ok() ? Message("it was allowed, and something is in the way by now") : applied.error().what;
+    return;
+  }
+  changes.end = ChangesEnd::committed;
+  changes.why_staged = {};
+  for (ChangedPath& path : changes.paths)
+    if (path.fate == Fate::asked) path = {path.path, path.kind, Fate::committed, ""};
 }
 
 }  // namespace cloche

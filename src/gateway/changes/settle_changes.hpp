@@ -9,6 +9,7 @@
 #include "model/facts.hpp"
 #include "model/plan.hpp"
 #include "policy/changes/change_rules.hpp"
+#include "policy/gates/approval.hpp"
 #include "store/layers/call_layers.hpp"
 #include "store/workspace/file_sync.hpp"
 
@@ -19,6 +20,7 @@ struct ChangeTerms {
   std::string workspace = {};  // of the call
   std::string id = {};         // of the set that is stored: a plain name that no other has
   std::string label = {};      // RUN/CALL, by which an operator finds it
+  std::string task = {};       // whose later calls go on from what is staged; empty: none does
   Writes writes = Writes::commit;
   ChangeRules rules = {};
   GitSources git = {};
@@ -33,5 +35,11 @@ struct ChangeTerms {
 // the project.
 Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
                                       const ChangeTerms& terms);
+
+// Of a set that is staged because a rule asks: the question, and what a yes to it does. Nothing reaches the
+// project but by StoredChanges::apply(): what the host did while the question was open is in the way, and the
+// judge speaks again.
+Question question_about(const ChangesOutcome& changes, const std::string& label);
+void bring_in(ChangesOutcome& changes, const ChangeTerms& terms);
 
 }  // namespace cloche

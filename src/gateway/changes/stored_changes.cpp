@@ -6,6 +6,8 @@
 
 #include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
+#include "policy/changes/judge_changes.hpp"
+#include "store/changes/change_facts.hpp"
 #include "store/commit/commit_lock.hpp"
 
 namespace cloche {
@@ -31,6 +33,22 @@ std::set<std::array<uint64_t, 3>> placed_by_undos(const ChangeSets& sets, const 
       placed.insert({step.placed.device, step.placed.inode, static_cast<uint64_t>(step.placed.changed_ns)});
   }
   return placed;
+}
+
+// A path that a call left alone may have become one that the host executes by what later calls did.
+Result<std::vector<ConflictingPath>> dangers_of_undo(const UndoPlan& plan, const GitSources& git,
+                                                     const std::vector<UndoPath>& named) {
+  const HeldTrees held = TRY(hold_trees(plan.trees));
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < held.trees.size(); ++i) {
+    layers.push_back({plan.changes.trees[i], held.trees[i].project, held.trees[i].source});
+    layers.back().place_of = [&plan, i](const std::string& path) { return plan.source_of(i, path); };
+  }
+  // What goes is what the call itself had made, and goes with the operator's word.
+  std::vector<UndoPath> answered = named;
+  for (const Change& change : plan.changes.changes)
+    if (!change.after) answered.push_back({change.tree, change.path});
+  return find_dangers(plan.changes, layers, git, answered);
 }
 
 // Of an undo that was planned and is to be done.
@@ -89,6 +107,23 @@ Result<void> check_places(const SetHeader& set) {
   return {};
 }
 
+Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
+                                                  const std::vector<TreeLayers>& layers,
+                                                  const GitSources& git, const std::vector<UndoPath>& named) {
+  std::set<std::pair<size_t, std::string_view>> answered;
+  for (const UndoPath& path : named) answered.insert({path.tree, path.path});
+  const auto dangers = dangers_of(changes, TRY(look_around_changes(changes, layers, git)), {});
+  std::vector<ConflictingPath> found;
+  for (size_t i = 0; i < dangers.size(); ++i) {
+    const Change& change = changes.changes[i];
+    if (dangers[i] && !answered.contains({change.tree, change.path}))
+      found.push_back(
+          {shown_path(changes, change.tree, change.path),
+           "would be executed by the host: " + *dangers[i] + " (name this path itself to bring it in)"});
+  }
+  return found;
+}
+
 Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::vector<UndoPath>& paths,
                                             Rehearsal rehearsal) const {
   const StoredSet seen = TRY(sets_.find(id));
@@ -108,6 +143,7 @@ Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::ve
   if (outcome.paths.empty()) return outcome;
   for (const UndoConflict& conflict : plan.conflicts)
     outcome.conflicts.push_back({shown_path(set.changes, conflict.tree, conflict.path), conflict.reason});
+  if (outcome.conflicts.empty()) outcome.conflicts = TRY(dangers_of_undo(plan, git_, paths));
   outcome.end = outcome.conflicts.empty() ? OperatorEnd::done : OperatorEnd::conflict;
   if (outcome.end == OperatorEnd::conflict || rehearsal == Rehearsal::dry_run) return outcome;
   return commit_undo(sets_, set, plan, std::move(outcome));

@@ -11,7 +11,9 @@
 #include "base/result.hpp"
 #include "gateway/changes/chosen_sets.hpp"
 #include "model/changes_outcome.hpp"
+#include "model/facts.hpp"
 #include "store/commit/change_sets.hpp"
+#include "store/layers/layer_reader.hpp"
 
 namespace cloche {
 
@@ -48,7 +50,8 @@ enum class Rehearsal { no, dry_run };
 
 class StoredChanges {
  public:
-  explicit StoredChanges(const std::string& state) : state_(state), sets_(state, boot_id()) {}
+  StoredChanges(const std::string& state, GitSources git)
+      : state_(state), git_(std::move(git)), sets_(state, boot_id()) {}
 
   const ChangeSets& sets() const { return sets_; }
 
@@ -61,8 +64,16 @@ class StoredChanges {
 
  private:
   std::string state_;
+  GitSources git_;
   ChangeSets sets_;
 };
+
+// What of these changes the host would execute as the project is now: other calls have committed since they
+// were judged, and single paths may mean something else than all of them. What is named itself is the
+// operator's own answer.
+Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
+                                                  const std::vector<TreeLayers>& layers,
+                                                  const GitSources& git, const std::vector<UndoPath>& named);
 
 // An Error where the workspace of the set, or another tree of it, was replaced since.
 Result<void> check_places(const SetHeader& set);

@@ -29,9 +29,9 @@ Result<Outcome> explained(Result<Outcome> ended) {
 }
 
 Result<std::optional<CallLayers>> layers_for(const ConfinementPlan& plan, const CallerFact& caller,
-                                             const Installation& installation) {
+                                             const Installation& installation, const std::string& task = {}) {
   if (layered_trees(plan).empty()) return std::optional<CallLayers>();
-  return std::optional<CallLayers>(TRY(CallLayers::make(plan, installation.state, caller.privileged)));
+  return std::optional<CallLayers>(TRY(CallLayers::make(plan, installation.state, caller.privileged, task)));
 }
 
 // Through the same steps as the command that follows.
@@ -83,7 +83,7 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
 Result<Ran> run_with(LaunchResources& resources, const Startable& what, const CallerFact& caller,
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
-  auto layers = TRY(layers_for(plan, caller, options.installation));
+  auto layers = TRY(layers_for(plan, caller, options.installation, options.task));
   if (layers) {
     TRY(layers->put_approved(options.approved));
     resources.use(*layers);

@@ -29,6 +29,7 @@ struct StartOptions {
   const Streams& streams;
   std::string quarantine = {};  // where what it made of the protected set is put; empty: in Cloche's state
   std::span<const ExecutedFile> approved = {};  // put into its layers, where it has some
+  std::string task = {};  // what is staged of it the command sees and writes to; empty: it is of no task
   Proving proving = Proving::when_needed;
   std::optional<LaunchResources> resources =
       {};  // started before there was a plan; taken where it fits the plan

@@ -107,6 +107,9 @@ class Approver {
   virtual ~Approver() = default;
   // Whatever goes wrong is a no.
   virtual Answer ask(const Question& question) = 0;
+  // About what a call has done already, and what becomes of it. Nothing: there is no person here who could
+  // say it now, and the question is not put aside for later.
+  virtual std::optional<Answer> ask_afterwards(const Question&) { return std::nullopt; }
   // Whether a person can be asked here at all: a client that can be asked, a terminal.
   virtual bool can_ask() const { return true; }
   // Whether its yes is the operator's own: where a rule wants that, no other is asked.

@@ -54,8 +54,10 @@ const ProtectedPart* find_part(const std::vector<ProtectedPart>& parts, std::str
 
 bool is_cloches_own(std::string_view path) {
   const auto names = folded_components(path);
-  return !names.empty() &&
-         (names.front() == "tool_calls" || std::find(names.begin(), names.end(), ".cloche") != names.end());
+  if (!names.empty() && names.front() == "tool_calls") return true;
+  return std::any_of(names.begin(), names.end(), [](const auto& name) {
+    return name == ".cloche" || name.starts_with(commit_directory);
+  });
 }
 
 }  // namespace cloche

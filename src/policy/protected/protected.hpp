@@ -22,8 +22,12 @@ struct ProtectedPart {
 // The part that this path of the workspace is, or lies beneath; nullptr: none.
 const ProtectedPart* find_part(const std::vector<ProtectedPart>& parts, std::string_view path);
 
-// Whether the path is in what Cloche keeps in a workspace for itself: the record in tool_calls/ and the
-// project's configuration in .cloche. No tool reads these either.
+// At the top of a project on another mount than the state directory, for the time of a commit: with the id of
+// its change set behind it.
+inline constexpr std::string_view commit_directory = ".cloche-commit-";
+
+// Whether the path is in what Cloche keeps in a workspace for itself: the record in tool_calls/, the
+// project's configuration in .cloche, and what a commit keeps. No tool reads these either.
 bool is_cloches_own(std::string_view path);
 
 }  // namespace cloche

@@ -137,8 +137,9 @@ PathEnd BeforeAndAfter::follow(const std::string& absolute, Side side, std::vect
 OwnedFd BeforeAndAfter::open_file(const TreePath& where, Side side) const {
   const bool is_changed = directories_.find(where.tree, where.path) != nullptr;
   const TreeLayers& layers = layers_[where.tree];
-  const int layer = side == Side::after && is_changed ? layers.upper : layers.lower;
-  OwnedFd fd = open_descendant(layer, where.path, O_RDONLY);
+  const bool is_above = side == Side::after && is_changed;
+  const std::string place = is_above && layers.place_of ? layers.place_of(where.path) : where.path;
+  OwnedFd fd = open_descendant(is_above ? layers.upper : layers.lower, place, O_RDONLY);
   struct stat seen {};
   if (!fd || ::fstat(fd.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return OwnedFd();
   return fd;

@@ -35,16 +35,17 @@ class BeforeAndAfter {
   std::string absolute(const TreePath& where) const;
 
   // Of a regular file, at most so many bytes. Nothing: it is none, is longer, or cannot be read.
+  OwnedFd open_file(const TreePath& where, Side side) const;
   std::optional<std::string> read(const TreePath& where, Side side, size_t most) const;
   std::optional<std::string> digest(const TreePath& where, Side side, uint64_t& bytes_left) const;
+  // Whether a directory on the way came, went or was replaced: then every path there is in the set.
+  bool is_below_change(const TreePath& where) const;
   // As it was before the call. Nothing: it is no directory, or cannot be read.
   std::optional<std::vector<DirectoryAround::Name>> names_before(const TreePath& where, size_t most) const;
 
  private:
   const ChangedTree* tree_of(const std::string& path, TreePath& where) const;
   bool is_on_way(const std::string& path) const;
-  bool is_below_change(const TreePath& where) const;
-  OwnedFd open_file(const TreePath& where, Side side) const;
 
   const ChangeSet& set_;
   const std::vector<TreeLayers>& layers_;

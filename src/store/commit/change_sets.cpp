@@ -15,7 +15,9 @@
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
+#include "base/text/sha256.hpp"
 #include "base/text/visible_text.hpp"
+#include "policy/protected/protected.hpp"
 #include "store/commit/entry_copy.hpp"
 #include "store/commit/kept_bytes.hpp"
 #include "store/commit/remove_layer.hpp"
@@ -28,6 +30,7 @@ constexpr const char* header_file = "set";
 constexpr const char* changes_file = "changes";
 constexpr const char* steps_file = "steps";
 constexpr size_t most_bytes = size_t{1} << 30;
+constexpr size_t most_name = 4096;
 
 int64_t milliseconds_now() {
   struct timespec now {};
@@ -39,6 +42,10 @@ Result<OwnedFd> lock_file(const std::string& directory) {
   OwnedFd fd = TRY(sys::open(directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock a change set in work");
   return fd;
+}
+
+bool is_in_work(SetStatus status) {
+  return status == SetStatus::open || status == SetStatus::committing || status == SetStatus::continued;
 }
 
 bool fits(const KeptTotal& total, const UndoBounds& bounds) {
@@ -125,6 +132,7 @@ ChangeSets::ChangeSets(const std::string& state, std::string boot)
       marks_(state + "/changes-in-work"),
       root_(state + "/changes"),
       trash_(root_ + "/trash"),
+      tasks_(state + "/changes-of-tasks"),
       tally_(state + "/changes-kept"),
       boot_(std::move(boot)) {}
 
@@ -164,11 +172,15 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
 // Without its mark a set is found by recover() alone: that is slower, and loses nothing.
 void ChangeSets::mark(const std::string& id, SetStatus status) const {
   const std::string path = marks_ + "/" + id;
-  if (status != SetStatus::open && status != SetStatus::committing) {
+  if (!is_in_work(status)) {
     ::unlink(path.c_str());
   } else if (make_private_directories(marks_)) {
     (void)sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600).ok();
   }
+}
+
+bool ChangeSets::is_marked(const std::string& id) const {
+  return ::access((marks_ + "/" + id).c_str(), F_OK) == 0;
 }
 
 Result<SetInWork> ChangeSets::work_on(const std::string& id) const {
@@ -196,7 +208,40 @@ Result<void> ChangeSets::set_status(SetInWork& set, SetStatus status) const {
 Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
                                const std::vector<ChangeVerdict>& verdicts) const {
   TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, {})));
+  const std::string& task = set.header.task;
+  if (!task.empty() && (!make_private_directories(tasks_) ||
+                        !write_private_file(task_file(task, set.header.workspace), set.header.id)))
+    return system_error("write to " + shown(tasks_));
   return set_status(set, SetStatus::staged);
+}
+
+std::string ChangeSets::task_file(const std::string& task, const KnownDirectory& workspace) const {
+  const std::string directory = std::to_string(workspace.device) + ":" + std::to_string(workspace.inode);
+  return tasks_ + "/" + sha256(directory + " " + task).substr(0, 32);
+}
+
+std::optional<StoredSet> ChangeSets::staged_of(const std::string& task,
+                                               const KnownDirectory& workspace) const {
+  const auto id = task.empty() ? Result<std::string>(std::string())
+                               : read_private_file(task_file(task, workspace), most_name);
+  if (!id.ok() || id.value().empty()) return std::nullopt;
+  auto set = find(id.value());
+  if (!set.ok()) return std::nullopt;
+  const SetHeader& header = set.value().header;
+  const bool waits = header.status == SetStatus::staged || header.status == SetStatus::continued;
+  const bool is_it = waits && header.task == task && is_same_directory(header.workspace, workspace);
+  return is_it ? std::optional(std::move(set).value()) : std::nullopt;
+}
+
+Result<std::optional<SetInWork>> ChangeSets::continue_staged(const std::string& task,
+                                                             const KnownDirectory& workspace) const {
+  using Taken = std::optional<SetInWork>;
+  const auto set = staged_of(task, workspace);
+  if (!set) return Taken();
+  SetInWork work = TRY(work_on(set->header.id));
+  if (work.header.status != SetStatus::staged) return Taken();  // meanwhile it was
+  TRY(set_status(work, SetStatus::continued));
+  return Taken(std::move(work));
 }
 
 Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
@@ -242,9 +287,10 @@ Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
     if (!make_private_directories(path)) return system_error("make " + shown(path));
     const OwnedFd own = TRY(sys::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
     const bool is_own = are_on_one_mount(own.get(), project.get());
-    const std::string in_project = ".cloche-commit-" + set.header.id;
+    const std::string in_project = std::string(commit_directory) + set.header.id;
     if (!is_own) {
       path = tree.project.path + "/" + in_project;
+      (void)remove_entry(project.get(), in_project);  // of an attempt that was killed
       if (::mkdirat(project.get(), in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
     }
     tree.undo = TRY(know_directory(path));
@@ -263,8 +309,10 @@ Result<void> ChangeSets::leave_project(SetInWork& set, const Committed& committe
       const OwnedFd from = TRY(open_known(left));
       const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
       EntryCopier copier(to.get());
-      for (const auto& name : names_in("/proc/self/fd/" + std::to_string(from.get())))
+      for (const auto& name : names_in("/proc/self/fd/" + std::to_string(from.get()))) {
+        TRY(remove_entry(to.get(), name));  // of an attempt that was killed
         TRY(copier.copy(from.get(), name, name));
+      }
     }
     set.header.trees[i].undo = TRY(know_directory(path));
     TRY(write_header(set.header));
@@ -284,12 +332,26 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
     const auto tally = sys::open(tally_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     if (tally.ok())  // a line that is missing is found at the next pruning
       (void)sys::write_all(tally.value().get(), tally_line(set.header.kept));
-    TRY(set_status(set, SetStatus::committed));
+    set.header.status = SetStatus::committed;
   } else {
-    TRY(set_status(set, SetStatus::staged));
+    set.header.status = SetStatus::staged;
   }
+  TRY(write_header(set.header));
   (void)leave_project(set, committed);
+  mark(set.header.id, set.header.status);  // last: who finds the mark, finishes this
   return {};
+}
+
+// A process that was killed may have left it before the set knew it. No other has this name, and no call can
+// write there: the judge takes it for Cloche's own.
+void ChangeSets::remove_commit_directories(const SetHeader& header) const {
+  for (const StoredTree& tree : header.trees) {
+    const auto project = open_known(tree.project);
+    const bool is_in_use =
+        tree.undo.path.starts_with(tree.project.path + "/" + std::string(commit_directory));
+    if (project.ok() && !is_in_use)
+      (void)remove_entry(project.value().get(), std::string(commit_directory) + header.id);
+  }
 }
 
 Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
@@ -354,13 +416,6 @@ Result<StoredSet> ChangeSets::find(const std::string& id) const {
       return refusal("the steps of the change set " + id + " are damaged");
   }
   return set;
-}
-
-Result<StoredSet> ChangeSets::last(const KnownDirectory& workspace) const {
-  for (const SetHeader& header : list(workspace)) {
-    if (header.status == SetStatus::committed && header.undoes.empty()) return find(header.id);
-  }
-  return refusal("no call has changed anything here that is kept");
 }
 
 Result<void> ChangeSets::drop_held(const std::string& id) const {

@@ -67,6 +67,12 @@ class ChangeSets {
   // Keeps the changes, and brings nothing of them into the project.
   Result<void> stage(SetInWork& set, const ChangeSet& changes,
                      const std::vector<ChangeVerdict>& verdicts) const;
+  // What is staged of a task in a workspace; nothing: nothing is.
+  std::optional<StoredSet> staged_of(const std::string& task, const KnownDirectory& workspace) const;
+  // Takes it for a call of the task, which will write to its layers: until it is staged again they are not
+  // what its list says. An Error: another call has it.
+  Result<std::optional<SetInWork>> continue_staged(const std::string& task,
+                                                   const KnownDirectory& workspace) const;
   // After an undo: these changes are no longer in the project. Nothing else left: the set is undone.
   Result<void> record_undone(const std::string& id, const ChangeSet& undone) const;
   // These changes never reached the project by this set, and no longer wait in it: another set brought them
@@ -80,8 +86,6 @@ class ChangeSets {
   // Newest first. Without a workspace: all of this user's.
   std::vector<SetHeader> list(const std::optional<KnownDirectory>& workspace = {}) const;
   Result<StoredSet> find(const std::string& id) const;
-  // The newest one of a workspace that was committed.
-  Result<StoredSet> last(const KnownDirectory& workspace) const;
 
   // Finishes or takes back what killed processes began to commit, and drops what they had only opened.
   // `is_allowed` judges a set again; what it does not allow is taken back. May be empty.
@@ -111,21 +115,28 @@ class ChangeSets {
   }
   Result<void> make_undo_directories(SetInWork& set) const;
   Result<void> leave_project(SetInWork& set, const Committed& committed) const;
+  void remove_commit_directories(const SetHeader& header) const;
   Result<void> record_end(SetInWork& set, const Committed& committed) const;
   std::optional<Recovered> recover_one(const SetHeader& seen, const IsAllowed& is_allowed) const;
   Result<void> recover_commit(SetInWork& set, const IsAllowed& is_allowed, Recovered& answer) const;
+  Result<void> recover_continued(SetInWork& set) const;
   // Before a commit that will keep so much: drops what is too old to be kept. A sentence: there is no room
   // all the same, because everything that is kept is younger than a day.
   std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh) const;
   KeptTotal read_tally() const;
 
+  // Names the set that is staged of a task.
+  std::string task_file(const std::string& task, const KnownDirectory& workspace) const;
+
   // Whether a process works on it, for recover_interrupted().
   void mark(const std::string& id, SetStatus status) const;
+  bool is_marked(const std::string& id) const;
 
   std::string state_;
   std::string marks_;  // STATE/changes-in-work: a file for each set that is open or being committed
   std::string root_;   // STATE/changes
   std::string trash_;  // STATE/changes/trash
+  std::string tasks_;  // STATE/changes-of-tasks
   std::string tally_;  // STATE/changes-kept: a line for each commit, so that no call has to read every set
   std::string boot_;
 };

@@ -39,8 +39,8 @@ Error attribute_error(const char* doing, const char* name) {
   return system_error(std::string(doing) + " '" + shown(name) + "'");
 }
 
-bool is_copied(std::string_view name) {
-  if (is_overlay_attribute(name)) return false;
+bool is_copied(std::string_view name, OverlaysOwn overlays) {
+  if (is_overlay_attribute(name)) return overlays == OverlaysOwn::copied;
   return name.starts_with("user.") || name.starts_with("system.posix_acl_");
 }
 
@@ -114,17 +114,18 @@ Result<void> strip_overlay_attributes(int directory, const char* name) {
   return {};
 }
 
-Result<void> copy_attributes(int from_directory, const char* from, int to_directory, const char* to) {
+Result<void> copy_attributes(int from_directory, const char* from, int to_directory, const char* to,
+                             OverlaysOwn overlays) {
   const auto wanted = TRY(attributes_of(from_directory, from));
   const std::string source = path_of_entry(from_directory, from);
   const std::string target = path_of_entry(to_directory, to);
   for (const auto& name : TRY(attributes_of(to_directory, to))) {
-    if (!is_copied(name) || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) continue;
+    if (!is_copied(name, overlays) || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) continue;
     if (::lremovexattr(target.c_str(), name.c_str()) != 0)
       return attribute_error("remove an attribute of", to);
   }
   for (const auto& name : wanted) {
-    if (!is_copied(name)) continue;
+    if (!is_copied(name, overlays)) continue;
     const std::string value = TRY(attribute(source, name));
     if (::lsetxattr(target.c_str(), name.c_str(), value.data(), value.size(), 0) != 0)
       return attribute_error("set an attribute of", to);

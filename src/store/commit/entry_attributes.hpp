@@ -21,9 +21,11 @@ Result<bool> has_overlay_attributes(int directory, const char* name);
 // The owner of a file that is read-only gets write permission meanwhile.
 Result<void> strip_overlay_attributes(int directory, const char* name);
 
-// Gives `to` the attributes of `from`: those of users and access control lists. What `to` has beyond them
-// is removed.
-Result<void> copy_attributes(int from_directory, const char* from, int to_directory, const char* to);
+// Gives `to` the attributes of `from`: those of users and access control lists, and overlay's own from one
+// layer to another. What `to` has beyond them is removed.
+enum class OverlaysOwn { left_out, copied };
+Result<void> copy_attributes(int from_directory, const char* from, int to_directory, const char* to,
+                             OverlaysOwn overlays = OverlaysOwn::left_out);
 
 // Of a file or directory, never of what a link leads to.
 Result<void> set_mode(int directory, const char* name, mode_t mode);

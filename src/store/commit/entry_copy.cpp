@@ -6,9 +6,14 @@
 
 #include <vector>
 
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
+#include "store/commit/change_sets.hpp"
 #include "store/commit/entry_attributes.hpp"
 #include "store/commit/layer_walk.hpp"
+#include "store/commit/remove_layer.hpp"
 #include "store/commit/tree_directories.hpp"
 
 namespace cloche {
@@ -84,7 +89,7 @@ Result<void> EntryCopier::copy_one(int from_directory, const char* from, int to_
   if (!seen) return copy_error(from);
   if (S_ISDIR(seen->st_mode)) {
     if (::mkdirat(to_directory, to, 0700) != 0) return copy_error(from);
-    return copy_attributes(from_directory, from, to_directory, to);  // the rest after what is in it
+    return copy_attributes(from_directory, from, to_directory, to, overlays_);  // the rest comes last
   }
   if (S_ISREG(seen->st_mode) && seen->st_nlink > 1) {
     const auto [known, is_first] = copied_.try_emplace({seen->st_dev, seen->st_ino}, path);
@@ -97,11 +102,14 @@ Result<void> EntryCopier::copy_one(int from_directory, const char* from, int to_
   }
   if (S_ISREG(seen->st_mode)) {
     TRY(copy_file(from_directory, from, to_directory, to, *seen));
-    TRY(copy_attributes(from_directory, from, to_directory, to));
+    TRY(copy_attributes(from_directory, from, to_directory, to, overlays_));
   } else if (S_ISLNK(seen->st_mode)) {
     if (::symlinkat(link_text(from_directory, from).c_str(), to_directory, to) != 0) return copy_error(from);
   } else if (S_ISFIFO(seen->st_mode)) {
     if (::mkfifoat(to_directory, to, 0600) != 0) return copy_error(from);
+  } else if (overlays_ == OverlaysOwn::copied && (S_ISSOCK(seen->st_mode) || S_ISCHR(seen->st_mode))) {
+    // A socket that the judge withholds, and the overlay's marks of what was deleted.
+    if (::mknodat(to_directory, to, seen->st_mode & S_IFMT, seen->st_rdev) != 0) return copy_error(from);
   } else {
     return copy_error(from, EOPNOTSUPP);
   }
@@ -138,6 +146,29 @@ Result<void> EntryCopier::copy(int from_directory, const std::string& from, cons
     TRY(finish_copy(into.get(), name_part(path).c_str(), seen));
   }
   return finish_copy(target_, to.c_str(), *top);
+}
+
+Result<KnownDirectory> copy_layer(const KnownDirectory& layer) {
+  TRY(open_known(layer));
+  const std::string directory(parent_of(layer.path));
+  const std::string name(components_of(layer.path).back());
+  const std::string beside = directory + "-" + TRY(random_word(8));
+  struct stat seen {};
+  if (::stat(directory.c_str(), &seen) != 0 || ::mkdir(beside.c_str(), 0700) != 0)
+    return system_error("make " + shown(beside));
+  // As root it is its owner who the files in it are made for.
+  if (!is_bound_by_modes() && ::lchown(beside.c_str(), seen.st_uid, seen.st_gid) != 0)
+    return system_error("make " + shown(beside));
+  const OwnedFd from = TRY(sys::open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const OwnedFd to = TRY(sys::open(beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY(EntryCopier(to.get(), OverlaysOwn::copied).copy(from.get(), name, name));
+  return know_directory(beside + "/" + name);
+}
+
+void remove_old_layer(const KnownDirectory& layer) {
+  const std::string directory(parent_of(layer.path));
+  const auto parent = sys::open(std::string(parent_of(directory)), O_RDONLY | O_DIRECTORY);
+  if (parent.ok()) (void)remove_entry(parent.value().get(), std::string(components_of(directory).back()));
 }
 
 }  // namespace cloche

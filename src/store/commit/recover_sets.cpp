@@ -4,13 +4,17 @@
 #include "base/sys/directory.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/commit_lock.hpp"
+#include "store/commit/entry_copy.hpp"
+#include "store/layers/layer_reader.hpp"
 
 namespace cloche {
 
 std::vector<Recovered> ChangeSets::recover(const IsAllowed& is_allowed) const {
   std::vector<Recovered> answer;
   for (const SetHeader& header : list()) {
-    if (header.status != SetStatus::open && header.status != SetStatus::committing) continue;
+    const bool is_left = header.status == SetStatus::open || header.status == SetStatus::committing ||
+                         header.status == SetStatus::continued || is_marked(header.id);
+    if (!is_left) continue;
     auto recovered = recover_one(header, is_allowed);
     if (recovered) answer.push_back(std::move(*recovered));
   }
@@ -33,16 +37,46 @@ std::optional<Recovered> ChangeSets::recover_one(const SetHeader& seen, const Is
   Result<void> done;
   if (set.header.status == SetStatus::open) {
     // Nothing of it has reached the project, and what the call would still have done is unknown.
+    remove_commit_directories(set.header);
     done = set_status(set, SetStatus::dropped);
     if (done.ok()) done = drop_held(seen.id);
   } else if (set.header.status == SetStatus::committing) {
     done = recover_commit(set, is_allowed, answer);
-  } else {
+  } else if (set.header.status == SetStatus::continued) {
+    done = recover_continued(set);
+  } else {  // only its last step was left: what it keeps is still in the project
+    const SetStatus status = set.header.status;
+    const auto end = status == SetStatus::committed ? CommitEnd::committed : CommitEnd::taken_back;
+    if (status == SetStatus::committed || status == SetStatus::staged) (void)leave_project(set, {.end = end});
+    remove_commit_directories(set.header);
+    mark(set.header.id, set.header.status);
     return std::nullopt;
   }
   answer.status = set.header.status;
   if (!done.ok()) answer.reasons.push_back(done.error().what);
   return answer;
+}
+
+// The call that wrote to its layers is gone, and they are not what the list says. A process that it gave a
+// descriptor may still write to them: what is read is a copy, which none has.
+Result<void> ChangeSets::recover_continued(SetInWork& set) const {
+  const std::vector<StoredTree> old = set.header.trees;
+  for (StoredTree& tree : set.header.trees) tree.source = TRY(copy_layer(tree.source));
+  set.header.why = "a call that went on from it was killed";
+  TRY(write_header(set.header));
+  for (const StoredTree& tree : old) remove_old_layer(tree.source);
+  const HeldTrees held = TRY(hold_trees(set.header.trees));
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < held.trees.size(); ++i) {
+    const KnownDirectory& project = set.header.trees[i].project;
+    layers.push_back({{project.path, project.device, project.inode},
+                      held.trees[i].project,
+                      held.trees[i].source,
+                      set.header.attributes});
+  }
+  const ReadChanges read = TRY(read_changes(layers, {}));
+  TRY(close_directories(layers, read.set));
+  return stage(set, read.set, {});
 }
 
 Result<void> ChangeSets::recover_commit(SetInWork& set, const IsAllowed& is_allowed,

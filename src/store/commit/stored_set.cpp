@@ -8,7 +8,7 @@ namespace cloche {
 namespace {
 
 // The first field of every text: another format is refused and not guessed at.
-constexpr std::string_view format = "cloche-changes-1";
+constexpr std::string_view format = "cloche-changes-2";
 
 class FieldWriter {
  public:
@@ -148,6 +148,9 @@ void read(FieldReader& in, KnownDirectory& directory) {
   in.number(directory.born_ns);
 }
 
+void write(FieldWriter& out, const std::string& text) { out.text(text); }
+void read(FieldReader& in, std::string& text) { in.string(text); }
+
 void write(FieldWriter& out, const Change& change) {
   out.number(change.tree);
   out.text(change.path);
@@ -268,6 +271,7 @@ std::string_view name_of(SetStatus status) {
     case SetStatus::committing: return "committing";
     case SetStatus::committed: return "committed";
     case SetStatus::staged: return "staged";
+    case SetStatus::continued: return "in use";
     case SetStatus::dropped: return "dropped";
     case SetStatus::undone: return "undone";
   }
@@ -286,6 +290,8 @@ std::string header_text(const SetHeader& header) {
   out.text(header.label);
   out.text(header.undoes);
   out.text(header.why);
+  out.text(header.task);
+  write_all(out, header.later);
   out.number(header.start.change_ns);
   out.number(header.start.grain);
   out.number(header.start.clock_offset_ns);
@@ -311,6 +317,8 @@ Result<SetHeader> parse_header(std::string_view text) {
   in.string(header.label);
   in.string(header.undoes);
   in.string(header.why);
+  in.string(header.task);
+  read_all(in, header.later);
   in.number(header.start.change_ns);
   in.choice(header.start.grain, ClockGrain::coarse);
   in.number(header.start.clock_offset_ns);

@@ -19,7 +19,8 @@ enum class SetStatus {
   open,        // the call runs, or its changes are being judged
   committing,  // steps are being taken
   committed,
-  staged,  // nothing reached the project; the bytes are kept
+  staged,     // nothing reached the project; the bytes are kept
+  continued,  // it was staged, and a later call of its task runs on top of it
   dropped,
   undone,
 };
@@ -67,7 +68,9 @@ struct SetHeader {
   std::string label = {};   // the caller's name for it: the call
   std::string undoes = {};  // the id of the set that it takes back; empty: it is no undo
   std::string why = {};     // of a staged one: what kept it out of the project
-  CallStart start = {};     // of the call: what the host changed since then is not to be overwritten
+  std::string task = {};    // of a staged one: whose later calls see it and write to it; empty: none does
+  std::vector<std::string> later = {};  // those that did, as `label`
+  CallStart start = {};  // of the call: what the host changed since then is not to be overwritten
   OverlayAttributes attributes = OverlayAttributes::user_namespace;  // of the sources
   int64_t ended_ns = 0;                                              // see Committed
   KeptBytes kept = {};

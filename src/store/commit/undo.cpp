@@ -237,6 +237,17 @@ Result<UndoPlan> UndoPlanner::run(const std::vector<UndoPath>& paths) {
 
 }  // namespace
 
+// A directory that comes back whole is one step.
+std::string UndoPlan::source_of(size_t tree, const std::string& path) const {
+  const Step* nearest = nullptr;
+  for (const Step& step : planned.steps) {
+    const bool holds = step.tree == tree && (step.path == path || lies_below(step.path, path));
+    const bool places = step.kind == StepKind::add || step.kind == StepKind::replace;
+    if (holds && places && (nearest == nullptr || step.path.size() > nearest->path.size())) nearest = &step;
+  }
+  return nearest == nullptr ? path : nearest->from + path.substr(nearest->path.size());
+}
+
 Result<UndoPlan> plan_undo(const StoredSet& set, const std::vector<UndoPath>& paths,
                            const PlacedByUndo& placed_by_undo) {
   if (set.header.status != SetStatus::committed)

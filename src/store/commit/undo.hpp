@@ -30,6 +30,9 @@ struct UndoPlan {
   std::vector<StoredTree> trees = {};  // their sources are set; the caller gives each a new undo directory
   // Paths where something else stands by now than the commit put there. One of them: nothing is to be done.
   std::vector<UndoConflict> conflicts = {};
+
+  // Where the source of a tree has what will be at the path.
+  std::string source_of(size_t tree, const std::string& path) const;
 };
 
 // Whether another undo put exactly this there: a file that a later set had replaced came back that way, with

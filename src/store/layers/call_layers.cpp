@@ -12,6 +12,8 @@
 #include "jail/core/wire.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/commit/entry_attributes.hpp"
+#include "store/commit/entry_copy.hpp"
+#include "store/commit/remove_layer.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -83,7 +85,8 @@ Result<StoredTree> stored_tree(const TreeLayer& layer) {
                     .source = TRY(know_directory(layer.directory + "/" + wire::upper_name))};
 }
 
-Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::string& state, bool privileged) {
+Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::string& state, bool privileged,
+                                    const std::string& task) {
   if (state.empty())
     return refusal("there is no state directory for what a call writes",
                    "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");
@@ -97,16 +100,101 @@ Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::stri
         "write live: --live; or set XDG_STATE_HOME to a directory on a disk of this host");
   CallLayers layers(TRY(LayerPlace::make(root)));
   layers.attributes_ = attributes;
-  for (const ViewEntry* entry : layered_trees(plan)) {
-    const size_t number = layers.trees_.size();
-    layers.trees_.push_back(
-        TRY(make_layer(layers.place_.held(), std::to_string(number), *entry, privileged)));
-    layers.trees_.back().directory = layers.place_.directory() + "/" + std::to_string(number);
-    HeldIndex index = hold_index(number, layers.trees_.back().lower.get(), ".git/index");
+  if (!task.empty()) layers.continue_task(plan, state, task);
+  if (layers.continued_) {
+    TRY(layers.take_trees(plan, privileged));
+  } else {
+    TRY(layers.make_trees(plan, privileged));
+  }
+  for (size_t i = 0; i < layers.trees_.size(); ++i) {
+    HeldIndex index = hold_index(i, layers.trees_[i].lower.get(), ".git/index");
     if (index.file) layers.indexes_.push_back(std::move(index));
   }
-  TRY(layers.mark_start());  // last: what the host does from here on is a conflict
+  if (layers.continued_) {
+    layers.start_ = layers.continued_->header.start;  // what the host did since then is in its way as well
+  } else {
+    TRY(layers.mark_start());  // last: what the host does from here on is a conflict
+  }
   return layers;
+}
+
+Result<void> CallLayers::make_trees(const ConfinementPlan& plan, bool privileged) {
+  for (const ViewEntry* entry : layered_trees(plan)) {
+    const std::string number = std::to_string(trees_.size());
+    trees_.push_back(TRY(make_layer(place_.held(), number, *entry, privileged)));
+    trees_.back().directory = place_.directory() + "/" + number;
+  }
+  return {};
+}
+
+// The layers of the set. The kernel takes a work directory only once.
+Result<void> CallLayers::take_trees(const ConfinementPlan& plan, bool privileged) {
+  const auto entries = layered_trees(plan);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const ViewEntry& entry = *entries[i];
+    TreeLayer layer{.tree = {entry.source, entry.device, entry.inode}, .target = entry.target};
+    layer.lower = TRY(open_judged(entry));
+    layer.upper = TRY(open_known(continued_->header.trees[i].source));
+    layer.directory = parent_of(continued_->header.trees[i].source.path);
+    const OwnedFd directory = TRY(sys::open(layer.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    struct stat seen {};
+    if (::fstat(directory.get(), &seen) != 0) return system_error("look at a layer");
+    layer.device = seen.st_dev;
+    layer.inode = seen.st_ino;
+    TRY(remove_entry(directory.get(), wire::work_name));
+    TRY(make_directory(directory.get(), wire::work_name, 0700, entry, privileged));
+    trees_.push_back(std::move(layer));
+  }
+  return {};
+}
+
+// Nothing that is in the way here is in the way of the call: it is told what it does not see.
+void CallLayers::continue_task(const ConfinementPlan& plan, const std::string& state,
+                               const std::string& task) {
+  const ChangeSets sets(state, boot_id());
+  const auto workspace = know_directory(plan.workspace);
+  const auto staged = workspace.ok() ? sets.staged_of(task, workspace.value()) : std::nullopt;
+  if (!staged) return;
+  const auto entries = layered_trees(plan);
+  const bool fits =
+      std::equal(entries.begin(), entries.end(), staged->header.trees.begin(), staged->header.trees.end(),
+                 [](const ViewEntry* entry, const StoredTree& tree) {
+                   return entry->source == tree.project.path && entry->device == tree.project.device &&
+                          entry->inode == tree.project.inode;
+                 });
+  if (!fits || staged->header.attributes != attributes_) {
+    left_out_ = "it was written with other directories than this call has";
+    return;
+  }
+  constexpr uint64_t most_wait_ms = 10'000;
+  constexpr useconds_t between_tries_us = 20'000;
+  const uint64_t deadline_ms = sys::monotonic_ms() + most_wait_ms;
+  for (;;) {
+    auto taken = sets.continue_staged(task, workspace.value());
+    if (taken.ok()) {
+      continued_ = std::move(taken).value();
+      return;
+    }
+    if (sys::monotonic_ms() >= deadline_ms) break;
+    ::usleep(between_tries_us);
+  }
+  left_out_ = "another call of the task is writing to it";
+}
+
+Result<void> CallLayers::renew(const std::string& state) {
+  std::vector<KnownDirectory> old;
+  for (size_t i = 0; i < trees_.size(); ++i) {
+    TreeLayer& layer = trees_[i];
+    old.push_back(TRY(know_directory(layer.directory + "/" + wire::upper_name)));
+    const KnownDirectory renewed = TRY(copy_layer(old.back()));
+    layer.upper = TRY(open_known(renewed));
+    layer.directory = parent_of(renewed.path);
+    if (continued_) continued_->header.trees[i].source = renewed;
+  }
+  // A set that is stored has to know where its bytes are before the old ones go.
+  if (continued_) TRY(ChangeSets(state, boot_id()).set_status(*continued_, SetStatus::continued));
+  for (const KnownDirectory& layer : old) remove_old_layer(layer);
+  return {};
 }
 
 // Where a tree is on another file system than the layers, a file without a name asks for its clock. The

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,7 +51,9 @@ class CallLayers {
  public:
   // In a fresh private directory (layer_place.hpp). As root each belongs to the owner of its tree, because
   // files get that owner in it.
-  static Result<CallLayers> make(const ConfinementPlan& plan, const std::string& state, bool privileged);
+  // `task`: what is staged of that task is what the call sees and writes to; empty: it is no call of a task.
+  static Result<CallLayers> make(const ConfinementPlan& plan, const std::string& state, bool privileged,
+                                 const std::string& task = {});
 
   CallLayers(CallLayers&& other) noexcept = default;
   CallLayers& operator=(CallLayers&& other) noexcept = default;
@@ -75,9 +78,21 @@ class CallLayers {
   // Puts the directories where no later call removes them, for a set of that id: their new place.
   Result<KnownDirectory> keep(const std::string& id);
 
+  // The set that was staged before the call and that its writes went to; nothing: they are a set of their
+  // own.
+  std::optional<SetInWork>& continued() { return continued_; }
+  // Of what is staged of the task and the call does not see all the same: why. Empty: there is none.
+  const std::string& left_out() const { return left_out_; }
+
+  // Copies of the layers in their place: a process that outlived the call may write to the old ones.
+  Result<void> renew(const std::string& state);
+
  private:
   explicit CallLayers(LayerPlace place) : place_(std::move(place)) {}
   Result<void> mark_start();
+  Result<void> make_trees(const ConfinementPlan& plan, bool privileged);
+  Result<void> take_trees(const ConfinementPlan& plan, bool privileged);
+  void continue_task(const ConfinementPlan& plan, const std::string& state, const std::string& task);
 
   LayerPlace place_;
   OverlayAttributes attributes_ = OverlayAttributes::user_namespace;
@@ -85,6 +100,8 @@ class CallLayers {
   std::vector<TreeLayer> trees_ = {};
   std::vector<PlacedEntry> placed_ = {};  // each behind the directory that it lies in
   std::vector<HeldIndex> indexes_ = {};
+  std::optional<SetInWork> continued_ = {};
+  std::string left_out_ = {};
 };
 
 }  // namespace cloche

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,13 +48,18 @@ std::string_view sentence_of(ConflictKind kind) {
 }
 
 // The conflicts of one tree.
+// Of the files that the call itself took away: when each was written last, and its size.
+using DeletedFiles = std::set<std::pair<int64_t, uint64_t>>;
+
 class ConflictSearch {
  public:
   ConflictSearch(const TreeLayers& layers, const CallStart& start, std::span<const HeldIndex> indexes,
-                 std::vector<Conflict>& into)
-      : layers_(layers), start_(start), indexes_(indexes), into_(into) {}
+                 std::vector<Conflict>& into, const DeletedFiles* deleted = nullptr)
+      : layers_(layers), start_(start), indexes_(indexes), into_(into), deleted_(deleted) {}
 
   void check(const Change& change);
+  // What the index that the call changed is in the project by now; nothing: it is none, or the host did more.
+  std::optional<FileState> refreshed_index(const Change& change);
 
  private:
   // A directory of the lower layer that changes lie in.
@@ -81,6 +87,7 @@ class ConflictSearch {
   const CallStart& start_;
   std::span<const HeldIndex> indexes_;
   std::vector<Conflict>& into_;
+  const DeletedFiles* deleted_;
   size_t tree_ = 0;
 
   std::unordered_map<std::string, Standing> directories_ = {};
@@ -166,7 +173,10 @@ void ConflictSearch::check_created(const Change& change) {
   if (look_in(at_fd_.get(), name_)) return add(change.path, ConflictKind::created);
   if (errno != ENOENT) return add(change.path, ConflictKind::unreadable);
   const auto directory = look_in(at_fd_.get(), ".");
-  if (directory && is_since_start(*directory) && was_copied_up(change.path))
+  // Or the call has moved it here from another place.
+  const bool is_moved =
+      deleted_ != nullptr && deleted_->contains({change.after->modified_ns, change.after->size});
+  if (directory && is_since_start(*directory) && !is_moved && was_copied_up(change.path))
     add(change.path, ConflictKind::deleted);
 }
 
@@ -211,6 +221,15 @@ bool ConflictSearch::is_touched(const Change& change, const struct stat& seen, c
   const bool as_read = is_as_read(*change.before, now);
   if (as_read && (!is_since_start(seen) || is_equal_but_for_times(change))) return false;
   return !is_only_refreshed_index(change);
+}
+
+std::optional<FileState> ConflictSearch::refreshed_index(const Change& change) {
+  name_ = last_of(change.path);
+  if (!enter(directory_of(change.path))) return std::nullopt;
+  const auto seen = look_in(at_fd_.get(), name_);
+  if (!seen) return std::nullopt;
+  const FileState now = state_of({at_fd_.get(), name_.c_str()}, *seen);
+  return is_only_refreshed_index(change) ? std::optional(now) : std::nullopt;
 }
 
 void ConflictSearch::check_writers(const Change& change, const struct stat& seen) {
@@ -277,14 +296,33 @@ Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, 
       found.push_back({change.tree, change.path, kind, std::string(sentence_of(kind))});
     return found;
   }
+  DeletedFiles deleted;
+  for (const Change& change : set.changes)
+    if (change.kind == ChangeKind::deleted && change.before)
+      deleted.insert({change.before->modified_ns, change.before->size});
   std::vector<ConflictSearch> searches;
-  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, indexes, found);
+  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, indexes, found, &deleted);
   for (const Change& change : set.changes) {
     if (change.tree >= searches.size())
       return Error{Cause::internal, "a change of a tree that is not in its set"};
     searches[change.tree].check(change);
   }
   return found;
+}
+
+IndexesNow take_refreshed_indexes(std::span<const TreeLayers> trees, ChangeSet& set, const CallStart& start,
+                                  std::span<const HeldIndex> indexes) {
+  IndexesNow answer = IndexesNow::none;
+  std::vector<Conflict> none;
+  for (Change& change : set.changes) {
+    if (change.kind != ChangeKind::changed || last_of(change.path) != "index") continue;
+    const auto now = ConflictSearch(trees[change.tree], start, indexes, none).refreshed_index(change);
+    if (!now) return IndexesNow::none;
+    if (!is_as_read(*change.before, *now)) answer = IndexesNow::refreshed;
+    if (answer == IndexesNow::none) answer = IndexesNow::as_read;
+    change.before = *now;
+  }
+  return answer;
 }
 
 }  // namespace cloche

@@ -51,4 +51,14 @@ HeldIndex hold_index(size_t tree, int lower, const std::string& path);
 Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, const ChangeSet& set,
                                              const CallStart& start, std::span<const HeldIndex> indexes = {});
 
+// After a commit that met something in its way: brings up to date in the set what the host's git has only
+// noted anew in its index since the set was read.
+enum class IndexesNow {
+  none,       // the set changes no index, or the host did more to one
+  as_read,    // by their looks: times of files are coarse
+  refreshed,  // at least one
+};
+IndexesNow take_refreshed_indexes(std::span<const TreeLayers> trees, ChangeSet& set, const CallStart& start,
+                                  std::span<const HeldIndex> indexes);
+
 }  // namespace cloche

@@ -215,7 +215,16 @@ TEST(Conflicts, IndexThatTheHostOnlyRefreshed) {
   EXPECT_EQ(layers.conflicts(changes), Lines());
   host_writes(index_with('4', 'a'));  // since the list was read
   EXPECT_EQ(layers.conflicts(changes), Lines());
+  // A commit that met it takes what it is now, once for each time that it was written.
+  const TreeLayers trees[] = {layers.tree()};
+  ChangeSet set = changes.set;
+  std::filesystem::last_write_time(layers.lower + ".git/index",
+                                   std::filesystem::file_time_type::clock::now());
+  const auto now = [&] { return take_refreshed_indexes(trees, set, layers.began, layers.indexes); };
+  EXPECT_EQ(now(), IndexesNow::refreshed);
+  EXPECT_EQ(now(), IndexesNow::as_read);
   host_writes(index_with('3', 'c'));
+  EXPECT_EQ(now(), IndexesNow::none);
   EXPECT_EQ(layers.conflicts(changes), Lines({"changed .git/index"}));
   host_writes(index_with('3', 'b'));  // staged the same
   EXPECT_EQ(layers.conflicts(changes), Lines());

@@ -410,6 +410,9 @@ Result<void> close_directories(std::span<const TreeLayers> trees, const ChangeSe
         change->after && change->after->kind == FileKind::directory && (change->after->mode & 0700U) != 0700U;
     if (!is_closed) continue;
     const OwnedFd held = open_descendant(trees[change->tree].upper, change->path, O_PATH | O_DIRECTORY);
+    // A later call may give the directory another mode.
+    const std::string saved = saved_mode_attribute(trees[change->tree].attributes);
+    if (held) (void)::removexattr(("/proc/self/fd/" + std::to_string(held.get())).c_str(), saved.c_str());
     if (!held || !set_mode(held.get(), change->after->mode))
       return system_error("close a directory of the layer again");
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct TreeLayers {
   int lower = -1;
   int upper = -1;
   OverlayAttributes attributes = OverlayAttributes::user_namespace;
+  // Where the upper directory has what is at a path. Empty: at that path; what undo keeps lies under numbers.
+  std::function<std::string(const std::string& path)> place_of = {};
 };
 
 struct ReadLimits {

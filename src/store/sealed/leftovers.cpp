@@ -8,7 +8,7 @@ namespace cloche {
 void clear_leftovers(const std::string& state) {
   if (state.empty()) return;
   clear_unfinished(state);
-  for (const char* name : {"backends", "before", "proofs", "share", "tried"})
+  for (const char* name : {"backends", "changes-of-tasks", "proofs", "share", "tried"})
     clear_unfinished(state + "/" + name);
   clear_skeletons(state);
 }

@@ -29,29 +29,29 @@ std::string dead() {
 
 TEST(Leftovers, OfTheDeadGoAndOthersStay) {
   const Scratch scratch;
-  const std::string before = scratch.path + "/before";
+  const std::string proofs = scratch.path + "/proofs";
   const std::string own = std::to_string(::getpid());
-  fs::create_directories(before);
+  fs::create_directories(proofs);
   for (const std::string& name :
        {"1-2-3.leads." + dead() + "-0", "1-2-3." + dead() + "-17", "1-2-3.leads." + own + "-0",
         std::string("1-2-3.leads"), std::string("1-2-3"), std::string("1-2-3.digests"), "x-" + dead() + "-0",
         "x." + dead() + "-"})
-    std::ofstream(before + "/" + name) << "text";
+    std::ofstream(proofs + "/" + name) << "text";
   const std::string held = "1-2-4.leads." + dead() + "-1";  // by a process that has another number here
-  std::ofstream(before + "/" + held) << "text";
-  const auto writer = sys::open(before + "/" + held, O_RDONLY).value();
+  std::ofstream(proofs + "/" + held) << "text";
+  const auto writer = sys::open(proofs + "/" + held, O_RDONLY).value();
   ASSERT_EQ(::flock(writer.get(), LOCK_EX), 0);
-  const size_t all = names_in(before).size();
+  const size_t all = names_in(proofs).size();
   clear_leftovers(scratch.path);
-  EXPECT_EQ(names_in(before).size(), all - 2);
+  EXPECT_EQ(names_in(proofs).size(), all - 2);
   for (const std::string& name : {held, "1-2-3.leads." + own + "-0", std::string("1-2-3.leads"),
                                   std::string("1-2-3"), std::string("1-2-3.digests")})
-    EXPECT_TRUE(fs::exists(before + "/" + name)) << name;
+    EXPECT_TRUE(fs::exists(proofs + "/" + name)) << name;
 }
 
 TEST(Leftovers, OfEachDirectoryThatIsWrittenTo) {
   const Scratch scratch;
-  for (const std::string name : {"backends", "before", "proofs", "share"}) {
+  for (const std::string name : {"backends", "changes-of-tasks", "proofs", "share"}) {
     fs::create_directories(scratch.path + "/" + name);
     std::ofstream(scratch.path + "/" + name + "/x." + dead() + "-0") << "text";
     clear_leftovers(scratch.path);

@@ -26,15 +26,17 @@ class FileWalk : public WalkView {
   uint64_t size_of(const FileEntry& entry) const override;
   bool out_of_time() const override;
 
- private:
+ protected:
   struct Child {
     std::string name;
     FileEntry::Kind kind;
   };
+  virtual std::vector<Child> children_of(const std::string& below);
+  void count_unreadable() { ++walked_.unreadable; }
 
+ private:
   bool descend(const std::string& below);  // false: the walk is over
   bool visit_child(const std::string& below, const Child& child);
-  std::vector<Child> children_of(const std::string& below);
   bool end(WalkEnd how);
 
   int start_;

@@ -63,8 +63,7 @@ Result<std::string> HeldWorkspace::place_of(int fd) const {
 
 Result<HeldWorkspace::Found> HeldWorkspace::find(const std::string& path, int flags) const {
   Found found = TRY(open_where_it_leads(path, flags));
-  if (is_cloches_own(found.place))
-    return Error{Cause::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
+  if (is_cloches_own(found.place)) return leads_to_cloches_own(path);
   return found;
 }
 
@@ -78,14 +77,21 @@ Result<HeldWorkspace::Found> HeldWorkspace::open_where_it_leads(const std::strin
   return Found{std::move(fd), std::move(place)};
 }
 
+Error leads_to_cloches_own(const std::string& path) {
+  return {Cause::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
+}
+
 Result<FilePart> HeldWorkspace::read(const std::string& path, uint64_t offset, uint64_t most) {
-  const auto found = TRY(find(path, O_RDONLY));
-  const auto before = TRY(status_of(found.fd.get(), path));
+  return read_found(TRY(find(path, O_RDONLY)).fd.get(), path, offset, most);
+}
+
+Result<FilePart> read_found(int fd, const std::string& path, uint64_t offset, uint64_t most) {
+  const auto before = TRY(status_of(fd, path));
   if (!S_ISREG(before.st_mode)) return not_regular(path, before.st_mode);
   const auto size = static_cast<uint64_t>(before.st_size);
   FilePart part;
-  if (offset < size) part.bytes = TRY(read_part(found.fd.get(), offset, std::min(most, size - offset), path));
-  const auto after = TRY(status_of(found.fd.get(), path));
+  if (offset < size) part.bytes = TRY(read_part(fd, offset, std::min(most, size - offset), path));
+  const auto after = TRY(status_of(fd, path));
   part.size = static_cast<uint64_t>(after.st_size);
   part.stamp = stamp_of(before);
   return part;

@@ -18,6 +18,12 @@
 
 namespace cloche {
 
+// A part of a file that was found; an Error where it is no regular one.
+Result<FilePart> read_found(int fd, const std::string& path, uint64_t offset, uint64_t most);
+
+// What a link may not lead a reader to.
+Error leads_to_cloches_own(const std::string& path);
+
 class HeldWorkspace : public WorkspaceFiles {
  public:
   // The workspace that was judged, whatever stands at its path by now.
