@@ -51,7 +51,7 @@ TEST_P(Isolation, OneCallCannotReachTheDoorsOfAnother) {
   const std::string ready = workspace() / "ready";
   Started first(command_of({"tool.cloche.test:7000"},
                            {"bash", "-c", "getent hosts tool.cloche.test >/dev/null; touch ready; read line"},
-                           {}, {.input = std::string()}));
+                           {"--live"}, {.input = std::string()}));
   ASSERT_TRUE(soon([&] { return fs::exists(ready); }));
   const Called second = shell({"web.cloche.test:9000"}, "getent hosts tool.cloche.test; " + client_program() +
                                                             " connect 198.18.1.0 7000");

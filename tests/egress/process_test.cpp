@@ -21,7 +21,8 @@ class EgressProcess : public Egress {
         command_of({"tool.cloche.test:7000"},
                    {"bash", "-c",
                     client_program() + " hold tool.cloche.test 7000 " + std::to_string(count) +
-                        " < <(while [ ! -e done ]; do sleep 0.05; done)"}));
+                        " < <(while [ ! -e done ]; do sleep 0.05; done)"},
+                   {"--live"}));
     EXPECT_TRUE(soon([&] { return stage().echo.accepted() >= before + static_cast<size_t>(count); }));
     EXPECT_TRUE(soon([&] { return (held.gate = gate_of(held.call->pid())) > 0; }));
     return held;
@@ -56,7 +57,8 @@ TEST_P(EgressProcess, HasNoPowersAndNoFiles) {
 
 TEST_P(EgressProcess, IsNotStartedForACallThatUsesNoNetwork) {
   Started call(command_of({"tool.cloche.test:7000"},
-                          {"bash", "-c", "touch here; while [ ! -e done ]; do sleep 0.05; done"}));
+                          {"bash", "-c", "touch here; while [ ! -e done ]; do sleep 0.05; done"},
+                          {"--live"}));
   ASSERT_TRUE(soon([&] { return fs::exists(workspace() / "here"); }));
   EXPECT_EQ(gate_of(call.pid()), 0);
   file("done", "");
@@ -86,7 +88,7 @@ for i in range(1000):
 open('said', 'w').close()
 while not os.path.exists('done'): time.sleep(0.05)
 )");
-  Started call(command_of({"dead.cloche.test"}, {"/usr/bin/python3", "wait.py"}));
+  Started call(command_of({"dead.cloche.test"}, {"/usr/bin/python3", "wait.py"}, {"--live"}));
   ASSERT_TRUE(soon([&] { return fs::exists(workspace() / "said"); }));
   const int gate = gate_of(call.pid());
   ASSERT_GT(gate, 0);
