@@ -1,6 +1,7 @@
 #include "confine/supervise/spawn.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -55,6 +56,17 @@ __attribute__((noinline)) pid_t fork_into(const Image& image, volatile Failure* 
   return child;
 }
 
+// After a vfork the kernel queues the child behind us even where another processor is idle, and it would run
+// only once we wait. Forbidding it ours for a moment moves it; where that fails, it merely starts later.
+void start_beside_us(pid_t child) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(::sched_getcpu(), &others);
+  if (::sched_setaffinity(child, sizeof others, &others) == 0)
+    ::sched_setaffinity(child, sizeof allowed, &allowed);
+}
+
 // What failed, and what helps against that.
 Error error_of(const std::string& program, const Failure& failure) {
   Error error =
@@ -93,6 +105,7 @@ Result<Spawned> spawn(const OwnProcess&, const std::string& program, std::vector
     ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED);
     return error_of(program, {failure.number, failure.executing});
   }
+  start_beside_us(pid);
   return Spawned{pid, TRY(sys::pidfd_open(pid))};  // our child and not waited for: the number is its own
 }
 

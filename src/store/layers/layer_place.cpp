@@ -25,13 +25,26 @@ namespace {
 constexpr const char* running = "/running";
 constexpr const char* stored = "/stored";
 
-// The kernel closes its own directories in `w` even to their owner.
+// What the kernel leaves of a layer that was read or moved away, by its names: most calls leave nothing else,
+// and reading the directories takes three times as long. What is not empty stays.
+void remove_empty_layer(int layer) {
+  const std::string work = wire::work_name + std::string("/work");
+  ::fchmodat(layer, work.c_str(), 0700, 0);  // the kernel closes it even to its owner
+  ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
+  for (const char* below : {"/incompat/volatile", "/incompat", ""})
+    ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
+  for (const char* name : {wire::work_name, wire::upper_name}) ::unlinkat(layer, name, AT_REMOVEDIR);
+}
+
 void remove_layers(const std::string& directory) {
   for (const auto& number : names_in(directory)) {
-    const std::string work = directory + "/" + number + "/" + wire::work_name;
-    for (const auto& name : names_in(work)) ::chmod((work + "/" + name).c_str(), 0700);
+    const std::string path = directory + "/" + number;
+    const auto layer = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!layer.ok()) continue;
+    remove_empty_layer(layer.value().get());
+    ::rmdir(path.c_str());
   }
-  remove_tree(directory);
+  if (::rmdir(directory.c_str()) != 0) remove_tree(directory);
 }
 
 // Left by calls that were killed: nothing of them has reached a project.
