@@ -29,10 +29,11 @@ constexpr const char* stored = "/stored";
 // and reading the directories takes three times as long. What is not empty stays.
 void remove_empty_layer(int layer) {
   const std::string work = wire::work_name + std::string("/work");
-  ::fchmodat(layer, work.c_str(), 0700, 0);  // the kernel closes it even to its owner
-  ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
-  for (const char* below : {"/incompat/volatile", "/incompat", ""})
-    ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
+  if (::fchmodat(layer, work.c_str(), 0700, 0) == 0) {  // the kernel closes it even to its owner
+    ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
+    for (const char* below : {"/incompat/volatile", "/incompat", ""})
+      ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
+  }
   for (const char* name : {wire::work_name, wire::upper_name}) ::unlinkat(layer, name, AT_REMOVEDIR);
 }
 
