@@ -52,6 +52,37 @@ TEST_P(HookWrites, OnlyTheOperatorsKeyMakesThemLiveInTheBackground) {
       << "of Codex";
 }
 
+// The agent's own file tools write where nothing is judged afterwards.
+TEST_P(HookWrites, WhatGitWouldRunIsNotWrittenByTheAgentItself) {
+  const auto said_of = [&](const std::string& path) {
+    return hook("Write",
+                R"({"file_path": )" + quoted((workspace() / path).string()) + R"(, "content": "x"})");
+  };
+  for (const char* path : {"githooks/pre-commit", "more.cfg", "watch.sh"}) {
+    EXPECT_EQ(said_of(path).decision, "") << path << " before a configuration names it";
+    file(path, "x");
+  }
+  file(".git/config",
+       "[core]\n\thooksPath = githooks\n\tfsmonitor = ./watch.sh\n[include]\n\tpath = ../more.cfg\n");
+  file(".git/HEAD", "ref: refs/heads/main\n");
+  fs::create_directories(workspace() / ".git/objects");
+  fs::create_directories(workspace() / ".git/refs");
+  for (const char* whole : {"bare", "lacks-head"}) {
+    fs::create_directories(workspace() / whole / "objects");
+    fs::create_directories(workspace() / whole / "refs");
+  }
+  file("bare/HEAD", "ref: refs/heads/main\n");
+  file("lacks-head/config", "[core]\n\tfsmonitor = ./x\n");
+  for (const char* path : {"githooks/pre-commit", "githooks/new", "more.cfg", "watch.sh", "bare/config",
+                           "bare/hooks/post-checkout", "lacks-head/HEAD"}) {
+    const HookSaid said = said_of(path);
+    EXPECT_EQ(said.decision, "deny") << path;
+    EXPECT_NE(said.reason.find("git"), std::string::npos) << said.reason;
+  }
+  for (const char* path : {"README.md", "watch.sh.txt", "src/new/main.c", ".gitignore", "config", "HEAD"})
+    EXPECT_EQ(said_of(path).decision, "") << path << said_of(path).reason;
+}
+
 TEST_P(HookWrites, AProjectCannotSayIt) {
   file(".cloche/config.json", R"({"background": "live"})");
   EXPECT_TRUE(refused(hook_bytes(call_of("Bash", R"({"command": "true"})")), {2},

@@ -11,6 +11,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/random_word.hpp"
+#include "base/text/visible_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -22,6 +23,9 @@
 #include "doors/hook/hook_tools.hpp"
 #include "gateway/approval/filed_approver.hpp"
 #include "gateway/approval/judge_for_hook.hpp"
+#include "gateway/changes/danger_of_write.hpp"
+#include "store/host/callers_home.hpp"
+#include "store/protected/git_places.hpp"
 #include "store/sealed/pending_commands.hpp"
 #include "tools/answer/model_text.hpp"
 
@@ -126,8 +130,22 @@ class Judge {
       const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
       const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
       if (advice.decision != Decision::allow) return say(advice);
+      if (const auto danger = TRY(danger_in(file, leads_to.value()))) return reply_deny(*danger);
     }
     return reply_no_objection();
+  }
+
+  // What a write of our own tools is judged by afterwards has to be known before one of the agent's.
+  Result<std::optional<std::string>> danger_in(const HookFile& file, const std::string& path) {
+    const Session& session = gateway_.session();
+    const bool writes = file.tool == "write_artifact" || file.tool == "edit_artifact";
+    if (!writes || path == place_.workspace || !lies_in(place_.workspace, path))
+      return std::optional<std::string>();
+    const auto danger = TRY(danger_of_write(
+        place_.workspace, path, session.installation.state,
+        find_git_sources(session.environment, with_home_from_database(session.environment).get("HOME"))));
+    if (!danger) return danger;
+    return std::optional(correction_text(refusal(shown(file.path) + " cannot be written: " + *danger)));
   }
 
   Result<std::string> reply_by_rules(Decision unsaid, const std::string& why) {
