@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <fstream>
 #include <functional>
 
 #include "store/commit/commit_fixture.hpp"
@@ -145,6 +146,33 @@ TEST(ChangeSets, KilledAtAnyStepIsFinishedOrTakenBack) {
       ASSERT_TRUE(plan.ok()) << describe(plan.error());
       scene.undo_by(plan.value(), scene.last().header.id);
       ASSERT_EQ(read_tree(scene.project), scene.before) << seed << " " << last;
+    }
+  }
+}
+
+// The host writes to one file that is in the project already, and to one that is not.
+TEST(ChangeSets, WhatTheHostWritesDuringACommitThatIsTakenBackStays) {
+  for (const bool is_new : {false, true}) {
+    for (const Transfer transfer : {Transfer::rename, Transfer::copy}) {
+      Model before{{"a", a_file("1")}, {"b", a_file("1")}};
+      if (is_new) before.erase("a");
+      StoreScene scene(before, {{"a", a_file("2")}, {"b", a_file("2")}});
+      scene.transfer = transfer;
+      const auto append = [&](const char* name) {
+        std::ofstream(scene.project + "/" + name, std::ios::app) << " and the host's";
+      };
+      CommitOptions options;
+      options.after_step = [&](size_t step) {
+        if (step != 0) return;
+        append("a");
+        append("b");
+      };
+      const auto committed = scene.commit(options);
+      ASSERT_TRUE(committed.ok()) << describe(committed.error());
+      EXPECT_EQ(committed.value().end, CommitEnd::taken_back) << text_of(committed.value());
+      EXPECT_NE(text_of(committed.value()).find("'a' was written by another process"), std::string::npos);
+      EXPECT_EQ(sys::read_file(scene.project + "/a").value(), "2 and the host's");
+      EXPECT_EQ(sys::read_file(scene.project + "/b").value(), "1 and the host's");
     }
   }
 }

@@ -231,11 +231,29 @@ Result<void> StepPerformer::revert_make(const Step& step) {
   return {};
 }
 
-Result<void> StepPerformer::revert_add(const Step& step) {
+namespace {
+
+// By its time: a commit sets the one that the call gave it, and every write changes it.
+bool was_written(const Step& step, int directory, const std::string& name) {
+  if (!step.after || step.after->kind != FileKind::file) return false;
+  const auto seen = look_in(directory, name);
+  return seen && seen->st_mtim.tv_sec * 1'000'000'000 + seen->st_mtim.tv_nsec != step.after->modified_ns;
+}
+
+}  // namespace
+
+Result<void> StepPerformer::revert_add(size_t number) {
+  const Step& step = steps_[number];
   const Place from = TRY(source(step));
   if (inode_at(from) == step.fresh) return {};
   const Place to = TRY(target(step));
   if (inode_at(to) != step.fresh) return step_error(step, ESTALE);
+  if (was_written(step, to.directory, to.name)) {
+    if (::linkat(to.directory, to.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
+      return step_error(step);
+    left_.push_back(number);
+    return {};
+  }
   TRY(move(step, to, from));
   if (!is_directory(step.after) || !is_bound_by_modes()) return {};
   const Place back = TRY(source(step));
@@ -259,6 +277,10 @@ Result<void> StepPerformer::revert_replace(size_t number) {
   if (inode_at(from) == 0 &&
       ::linkat(place.directory, place.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
     return step_error(step);
+  if (was_written(step, place.directory, place.name)) {
+    left_.push_back(number);
+    return {};
+  }
   if (::renameat(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()) != 0)
     return step_error(step);
   return {};
@@ -299,7 +321,7 @@ Result<void> StepPerformer::revert(size_t number) {
       return set_mode(place.directory, place.name.c_str(), step.before->mode);
     }
     case StepKind::make_directory: return revert_make(step);
-    case StepKind::add: return revert_add(step);
+    case StepKind::add: return revert_add(number);
     case StepKind::replace: return revert_replace(number);
     case StepKind::remove: return revert_remove(number);
     case StepKind::settle_directory: return revert_settle(number);

@@ -21,8 +21,10 @@ class StepPerformer {
       : trees_(trees), steps_(steps), attempt_(attempt), directories_(trees) {}
 
   Result<void> apply(size_t step);
-  // Nothing if it was not applied.
+  // Nothing if it was not applied. A file that the host has written to since stays, and has a name in the
+  // source as well: see left().
   Result<void> revert(size_t step);
+  const std::vector<size_t>& left() const { return left_; }
   // What stands there now.
   Placed placed(size_t step);
 
@@ -48,7 +50,7 @@ class StepPerformer {
 
   bool is_unmade(const Step& step);
   Result<void> revert_make(const Step& step);
-  Result<void> revert_add(const Step& step);
+  Result<void> revert_add(size_t number);
   Result<void> revert_replace(size_t number);
   Result<void> revert_remove(size_t number);
   Result<void> revert_settle(size_t number);
@@ -57,6 +59,7 @@ class StepPerformer {
   const std::vector<Step>& steps_;
   Attempt attempt_;
   TreeDirectories directories_;
+  std::vector<size_t> left_ = {};  // steps
 };
 
 }  // namespace cloche
