@@ -218,6 +218,34 @@ TEST_P(Changes, TheOperatorsRulesAskAndWithhold) {
   EXPECT_TRUE(refused(write_by("commit", "true"), {125}, {"config.json:1: changes: a project can only"}));
 }
 
+TEST_P(Changes, ARuleCountsWhatTheCallsOfATaskChanged) {
+  scene().write("home/.config/cloche/config.json", R"({"changes": [
+      {"kinds": ["deleted"], "more_than": 2, "per": "task", "action": "deny"}]})",
+                0600);
+  for (const char* name : {"a", "b", "c", "d", "e"}) file(name, "x\n");
+  const auto remove = [&](const std::string& task, const std::string& name) {
+    return exited(words_here({"run", "--task", task, "--", "rm", name}), 0);
+  };
+  EXPECT_TRUE(remove("t", "a") && remove("t", "b") && remove("t", "c"));
+  EXPECT_FALSE(is_there("a") || is_there("b"));
+  EXPECT_TRUE(is_there("c")) << "the third of the task";
+  EXPECT_TRUE(remove("other", "d")) << "another task";
+  EXPECT_FALSE(is_there("d"));
+  file("a", "again\n");
+  EXPECT_TRUE(remove("t", "a"));
+  EXPECT_FALSE(is_there("a")) << "a path counts once";
+  const std::string counts = "own-state/cloche/task-changes";
+  size_t files = 0;
+  for (const auto& file : fs::directory_iterator(scene_root() / counts)) {
+    scene().write(counts + "/" + file.path().filename().string(), "?", 0600);
+    ++files;
+  }
+  EXPECT_EQ(files, 2U);
+  const Ran unknown = words_here({"run", "--task", "t", "--", "rm", "e"});
+  EXPECT_TRUE(contains(unknown.err, "is not what was written there")) << unknown.err;
+  EXPECT_TRUE(is_there("e")) << "what cannot be counted is not brought in";
+}
+
 TEST_P(Changes, WhatIsTooMuchToBeJudgedIsStaged) {
   const Ran many =
       words_here({"run", "--writes", "commit", "--changes", "5", "--", "bash", "-c", "touch {1..9}"});

@@ -12,6 +12,7 @@
 #include "store/changes/change_facts.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/commit_lock.hpp"
+#include "store/commit/task_changes.hpp"
 #include "store/layers/conflicts.hpp"
 #include "store/layers/layer_reader.hpp"
 
@@ -74,6 +75,16 @@ std::string conflicts_text(const std::vector<ConflictingPath>& conflicts) {
   return text;
 }
 
+std::string reasons_text(const std::vector<Message>& reasons) {
+  constexpr size_t most_shown = 3;
+  if (reasons.empty()) return "it could not be committed";
+  std::string text;
+  for (size_t i = 0; i < std::min(reasons.size(), most_shown); ++i)
+    text += (i == 0 ? "" : "; ") + reasons[i].text();
+  if (reasons.size() > most_shown) text += "; and " + std::to_string(reasons.size() - most_shown) + " more";
+  return text;
+}
+
 // Its first write copies a file of the project to the layer, however little is changed.
 std::vector<std::string> large_copies(const ChangeSet& set) {
   constexpr uint64_t large = uint64_t{256} << 20;
@@ -88,6 +99,13 @@ std::vector<std::string> large_copies(const ChangeSet& set) {
           " MiB was copied before it was changed; live_paths names what is written without a copy");
   }
   return notes;
+}
+
+// For rules that count per task.
+Result<void> count_for_task(const ChangeTerms& terms, const ChangeSet& set,
+                            const std::vector<ChangeVerdict>& verdicts) {
+  if (!terms.rules.count_per_task()) return {};
+  return TaskChanges(terms.state, terms.task).add(set, verdicts);
 }
 
 class Settling {
@@ -114,8 +132,14 @@ class Settling {
     outcome_.notes = large_copies(set_);
     if (const auto why = why_unread(read, terms_)) return stage(*why);
     if (!lock.ok()) return stage(lock.error().what.text());
+    ChangeRules rules = terms_.rules;
+    if (rules.count_per_task()) {
+      auto earlier = TaskChanges(terms_.state, terms_.task).read();
+      if (!earlier.ok()) return stage(describe(earlier.error()));
+      rules.earlier = std::move(earlier).value();
+    }
     JudgedChanges judged = judge_changes(
-        set_, TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms})), terms_.rules);
+        set_, TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms})), rules);
     verdicts_ = std::move(judged.verdicts);
     if (const auto& before = layers_.continued()) return stage(went_on + before->header.why);
     if (judged.stage) return stage(*judged.stage);
@@ -152,6 +176,8 @@ class Settling {
       outcome_.conflicts.push_back(
           {shown_path(set_, conflict.tree, conflict.path, terms_.workspace), conflict.what});
     if (!outcome_.conflicts.empty()) return stage(conflicts_text(outcome_.conflicts));
+    if (const auto counted = count_for_task(terms_, set_, verdicts_); !counted.ok())
+      return stage(describe(counted.error()));
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
     outcome_.set = work.header.id;
     Committed committed;
@@ -159,8 +185,7 @@ class Settling {
       committed = TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo}));
     if (committed.end != CommitEnd::committed) {
       outcome_.end = ChangesEnd::staged;
-      outcome_.why_staged =
-          committed.reasons.empty() ? Message("it could not be committed") : committed.reasons.front();
+      outcome_.why_staged = reasons_text(committed.reasons);
       work.header.why = outcome_.why_staged.text();
       if (committed.end != CommitEnd::stuck) TRY(sets_.stage(work, set_, verdicts_));
     } else {
@@ -226,7 +251,11 @@ Question question_about(const ChangesOutcome& changes, const std::string& label)
 }
 
 void bring_in(ChangesOutcome& changes, const ChangeTerms& terms) {
-  const auto applied = StoredChanges(terms.state, terms.git).apply(changes.set, {});
+  const auto applied = [&]() -> Result<OperatorOutcome> {
+    const StoredSet set = TRY(ChangeSets(terms.state, boot_id()).find(changes.set));
+    TRY(count_for_task(terms, set.changes, set.verdicts));
+    return StoredChanges(terms.state, terms.git).apply(changes.set, {});
+  }();
   changes.asks = false;
   if (!applied.ok() || applied.value().end != OperatorEnd::done) {
     if (applied.ok()) changes.conflicts = applied.value().conflicts;

@@ -37,10 +37,12 @@ class ChangeRuleReader {
       if (!number->whole || number->integer < 0) return fail(*number, "more_than is not a whole number");
       rule.more_than = static_cast<uint64_t>(number->integer);
     }
-    // A rule that counted less than it says would let through what the operator meant to stop.
-    if (const JsonValue* per = json_.find("per");
-        per != nullptr && !(per->is_string() && per->text == "call"))
-      return fail(*per, "per can only be \"call\": what several calls changed is not added up");
+    if (const JsonValue* per = json_.find("per")) {
+      rule.per_task = per->is_string() && per->text == "task";
+      if (!rule.per_task && !(per->is_string() && per->text == "call"))
+        return fail(*per, "per is none of call, task");
+      if (rule.per_task && !rule.more_than) return fail(*per, "per task counts, and needs more_than");
+    }
     for (const JsonValue* example : TRY(list("match")))
       if (!rule.paths.empty() && !any_matches(rule.paths, example->text))
         return fail(*example, "the rule does not match its example " + json_quote(shown(example->text, 80)));
@@ -87,6 +89,10 @@ bool ChangeRule::matches(const ChangeSet& set, const Change& change) const {
   if (paths.empty() || any_matches(paths, change.path)) return true;
   return change.tree < set.trees.size() &&
          any_matches(paths, set.trees[change.tree].path + "/" + change.path);
+}
+
+bool ChangeRules::count_per_task() const {
+  return std::any_of(rules.begin(), rules.end(), [](const ChangeRule& rule) { return rule.per_task; });
 }
 
 Result<std::vector<ChangeRule>> read_change_rules(const JsonValue& list, const std::string& source,

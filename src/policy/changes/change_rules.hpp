@@ -16,11 +16,13 @@
 
 namespace cloche {
 
-// Matches by path and kind; `more_than` makes it speak only when it matches more changes than that.
+// Matches by path and kind; `more_than` makes it speak only when it matches more changes than that, of the
+// call or, with those of earlier calls, of its task.
 struct ChangeRule {
   std::vector<PathGlob> paths = {};    // none: every path
   std::vector<ChangeKind> kinds = {};  // none: every kind
   std::optional<uint64_t> more_than = {};
+  bool per_task = false;
   Decision action = Decision::deny;
   std::string where = {};  // its file and line, for the operator
 
@@ -35,6 +37,8 @@ Result<std::vector<ChangeRule>> read_change_rules(const JsonValue& list, const s
 
 struct ChangeRules {
   std::vector<ChangeRule> rules = {};
+  // What earlier calls of the task brought into the project: tree, path and kind.
+  ChangeSet earlier = {};
   // Absolute; what is at or beneath one of them passes the judge of the protected set.
   std::vector<std::string> allowed = {};
   // Files and directories of the first tree that judge its calls.
@@ -45,6 +49,8 @@ struct ChangeRules {
                                            "/lib64", "/libx32", "/opt",  "/nix/store"};
   // Deleting more than half of the files asks from this many deleted files on.
   uint64_t least_deleted_to_ask = 10;
+
+  bool count_per_task() const;
 };
 
 }  // namespace cloche

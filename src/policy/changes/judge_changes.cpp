@@ -46,6 +46,7 @@ class ChangeJudge {
   Reason judge_own(const Change& change) const;
   bool is_allowed(const Change& change) const;
   bool hands_on_group(const Change& change) const;
+  size_t earlier_matches(const ChangeRule& rule, const std::vector<size_t>& matched) const;
   void apply_rules(std::vector<ChangeVerdict>& verdicts);
   void ask_about_repositories(std::vector<ChangeVerdict>& verdicts);
   void ask_about_many(std::vector<ChangeVerdict>& verdicts);
@@ -153,6 +154,19 @@ std::optional<std::string> ChangeJudge::why_withheld(const Change& change) {
   return change.after ? judge_link(change) : std::nullopt;
 }
 
+// A path that this call changes as well counts once.
+size_t ChangeJudge::earlier_matches(const ChangeRule& rule, const std::vector<size_t>& matched) const {
+  if (!rule.per_task) return 0;
+  std::set<std::string> counted;
+  for (const size_t i : matched)
+    counted.insert(set_.trees[set_.changes[i].tree].path + "/" + set_.changes[i].path);
+  const size_t now = counted.size();
+  for (const Change& change : rules_.earlier.changes)
+    if (rule.matches(rules_.earlier, change))
+      counted.insert(rules_.earlier.trees[change.tree].path + "/" + change.path);
+  return counted.size() - now;
+}
+
 // Of the rules that match the strictest holds, and it can only make a verdict stricter.
 void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
   for (const ChangeRule& rule : rules_.rules) {
@@ -160,7 +174,7 @@ void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
     for (size_t i = 0; i < set_.changes.size(); ++i) {
       if (rule.matches(set_, set_.changes[i])) matched.push_back(i);
     }
-    if (rule.more_than && matched.size() <= *rule.more_than) continue;
+    if (rule.more_than && matched.size() + earlier_matches(rule, matched) <= *rule.more_than) continue;
     for (const size_t i : matched) {
       has_rule_[i] = true;
       if (rule.action == Decision::deny)

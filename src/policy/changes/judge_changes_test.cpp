@@ -411,6 +411,20 @@ const Row rules[] = {
                     {.paths = {glob("*.c")}, .more_than = 1, .action = Decision::deny}};
      },
      {"a.py", "b.py"}},
+    {"more than a number in a task, each path once",
+     {created("a.py"), created("c.c")},
+     {},
+     {"c.c"},
+     [](ChangeRules& all) {
+       all.earlier = {.trees = {{.path = "/ws"}, {.path = "/elsewhere"}},
+                      .changes = {{.tree = 0, .path = "a.py"},
+                                  {.tree = 1, .path = "x.c"},
+                                  {.tree = 1, .path = "y.c", .kind = ChangeKind::deleted}}};
+       all.rules = {
+           {.paths = {glob("*.py")}, .more_than = 1, .per_task = true, .action = Decision::deny},
+           {.paths = {glob("*.c")}, .kinds = {ChangeKind::created}, .more_than = 1, .per_task = true},
+           {.paths = {glob("*.c")}, .more_than = 1, .action = Decision::ask}};
+     }},
     {"an allow does not open the protected set",
      {created(".envrc")},
      {},

@@ -9,6 +9,7 @@
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "store/commit/change_sets.hpp"
+#include "store/commit/task_changes.hpp"
 #include "store/record/record.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -106,6 +107,7 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
     }
   }
   if (older_than_ms && !state.empty()) {
+    (void)remove_old(state + "/" + task_changes_name, *older_than_ms, report.left);
     report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.left);
   }
   return report;
