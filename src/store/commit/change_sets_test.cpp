@@ -170,9 +170,39 @@ TEST(ChangeSets, WhatTheHostWritesDuringACommitThatIsTakenBackStays) {
       const auto committed = scene.commit(options);
       ASSERT_TRUE(committed.ok()) << describe(committed.error());
       EXPECT_EQ(committed.value().end, CommitEnd::taken_back) << text_of(committed.value());
-      EXPECT_NE(text_of(committed.value()).find("'a' was written by another process"), std::string::npos);
+      EXPECT_NE(text_of(committed.value()).find("'a' was changed by another process"), std::string::npos);
       EXPECT_EQ(sys::read_file(scene.project + "/a").value(), "2 and the host's");
       EXPECT_EQ(sys::read_file(scene.project + "/b").value(), "1 and the host's");
+    }
+  }
+}
+
+// The process that commits is killed after its first step; the host then puts a file of its own in the place
+// of one that is in the project already, and of one that is not.
+TEST(ChangeSets, WhatTheHostReplacesAfterACommitWasKilledStays) {
+  const auto replace = [](const std::string& path) {
+    std::ofstream(path + ".new") << "the host's";
+    ASSERT_EQ(::rename((path + ".new").c_str(), path.c_str()), 0);
+  };
+  for (const bool goes_on : {true, false}) {
+    for (const bool is_new : {false, true}) {
+      Model before{{"a", a_file("1")}, {"e", a_file("1")}};
+      if (is_new) before.erase("a");
+      StoreScene scene(before, {{"a", a_file("2")}, {"e", a_file("2")}});
+      commit_and_die(scene, 0);
+      replace(scene.project + "/a");
+      if (!goes_on) replace(scene.project + "/e");
+      const auto recovered = scene.store.recover();
+      ASSERT_EQ(recovered.size(), 1U);
+      EXPECT_EQ(recovered[0].status, goes_on ? SetStatus::committed : SetStatus::staged)
+          << goes_on << is_new << testing::PrintToString(recovered[0].reasons);
+      EXPECT_EQ(sys::read_file(scene.project + "/a").value(), "the host's");
+      EXPECT_EQ(sys::read_file(scene.project + "/e").value(), goes_on ? "2" : "the host's");
+      if (!goes_on) continue;
+      const auto plan = plan_undo(scene.last(), {});
+      ASSERT_TRUE(plan.ok()) << describe(plan.error());
+      ASSERT_EQ(plan.value().conflicts.size(), 1U);
+      EXPECT_EQ(plan.value().conflicts[0].path, "a");
     }
   }
 }

@@ -198,7 +198,7 @@ class Performance {
     }
     for (const size_t i : performer_.left())
       commit_.reasons.push_back("'" + shown(commit_.steps[i].path) +
-                                "' was written by another process after it was brought in, and stays so");
+                                "' was changed by another process after it was brought in, and stays so");
     if (commit_.end == CommitEnd::taken_back) remove_copies(trees_, commit_.steps);
   }
 

@@ -84,7 +84,9 @@ Result<void> StepPerformer::apply_add(const Step& step) {
   const Place to = TRY(target(step));
   const Place from = TRY(source(step));
   const ino_t fresh = inode_at(from);
-  const bool is_done = attempt_ == Attempt::again && fresh == 0 && inode_at(to) == step.fresh;
+  // No other process moves it: where it is gone this step is done, whatever the host has put there since.
+  const bool is_done = attempt_ == Attempt::again && fresh == 0;
+  if (is_done && inode_at(to) != step.fresh) return {};
   if (!is_done && fresh != step.fresh) return step_error(step, ESTALE);
   if (!is_done) TRY(move(step, from, to));
   if (!is_directory(step.after) || !is_bound_by_modes()) return {};
@@ -112,7 +114,7 @@ Result<void> StepPerformer::apply_replace(size_t number) {
   const Place to = TRY(target(step));
   const Place from = TRY(source(step));
   const Place kept = undo(number);
-  if (attempt_ == Attempt::again && inode_at(kept) == step.old && inode_at(to) == step.fresh)
+  if (attempt_ == Attempt::again && inode_at(kept) == step.old && inode_at(from) == 0)
     return must_be_untouched(step, kept);
   if (inode_at(from) != step.fresh || inode_at(to) != step.old) return step_error(step, ESTALE);
   if (::linkat(to.directory, to.name.c_str(), kept.directory, kept.name.c_str(), 0) != 0 &&
@@ -216,6 +218,12 @@ Result<void> StepPerformer::apply(size_t number) {
   return {};
 }
 
+// What another process has put there is its own.
+Result<void> StepPerformer::leave(size_t number) {
+  left_.push_back(number);
+  return {};
+}
+
 // Whether the place of a step that makes a directory, or settles one that was made, is not there.
 bool StepPerformer::is_unmade(const Step& step) {
   const auto place = target(step);
@@ -223,10 +231,15 @@ bool StepPerformer::is_unmade(const Step& step) {
   return inode_at(place.value()) == 0;
 }
 
-Result<void> StepPerformer::revert_make(const Step& step) {
+Result<void> StepPerformer::revert_make(size_t number) {
+  const Step& step = steps_[number];
   if (is_unmade(step)) return {};
   const Place place = TRY(target(step));
-  if (::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR) != 0) return step_error(step);
+  if (::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR) != 0) {
+    if (errno != ENOTEMPTY && errno != EEXIST) return step_error(step);
+    if (step.after) TRY(set_mode(place.directory, place.name.c_str(), step.after->mode));
+    return leave(number);
+  }
   directories_.forget();
   return {};
 }
@@ -247,12 +260,11 @@ Result<void> StepPerformer::revert_add(size_t number) {
   const Place from = TRY(source(step));
   if (inode_at(from) == step.fresh) return {};
   const Place to = TRY(target(step));
-  if (inode_at(to) != step.fresh) return step_error(step, ESTALE);
+  if (inode_at(to) != step.fresh) return leave(number);
   if (was_written(step, to.directory, to.name)) {
     if (::linkat(to.directory, to.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
       return step_error(step);
-    left_.push_back(number);
-    return {};
+    return leave(number);
   }
   TRY(move(step, to, from));
   if (!is_directory(step.after) || !is_bound_by_modes()) return {};
@@ -272,15 +284,13 @@ Result<void> StepPerformer::revert_replace(size_t number) {
     if (::unlinkat(kept.directory, kept.name.c_str(), 0) != 0 && errno != ENOENT) return step_error(step);
     return {};
   }
-  if (now != step.fresh || inode_at(kept) != step.old) return step_error(step, ESTALE);
+  if (inode_at(kept) != step.old) return step_error(step, ESTALE);
+  if (now != step.fresh) return leave(number);
   const Place& place = to.value();
   if (inode_at(from) == 0 &&
       ::linkat(place.directory, place.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
     return step_error(step);
-  if (was_written(step, place.directory, place.name)) {
-    left_.push_back(number);
-    return {};
-  }
+  if (was_written(step, place.directory, place.name)) return leave(number);
   if (::renameat(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()) != 0)
     return step_error(step);
   return {};
@@ -291,6 +301,7 @@ Result<void> StepPerformer::revert_remove(size_t number) {
   const Place kept = undo(number);
   if (inode_at(kept) != step.old) return {};
   const Place to = TRY(target(step));
+  if (inode_at(to) != 0) return leave(number);
   TRY(move(step, kept, to));
   if (!is_directory(step.before) || !is_bound_by_modes()) return {};
   const Place back = TRY(target(step));
@@ -320,7 +331,7 @@ Result<void> StepPerformer::revert(size_t number) {
       const Place place = TRY(target(step));
       return set_mode(place.directory, place.name.c_str(), step.before->mode);
     }
-    case StepKind::make_directory: return revert_make(step);
+    case StepKind::make_directory: return revert_make(number);
     case StepKind::add: return revert_add(number);
     case StepKind::replace: return revert_replace(number);
     case StepKind::remove: return revert_remove(number);
@@ -333,7 +344,8 @@ Placed StepPerformer::placed(size_t number) {
   const auto place = target(steps_[number]);
   if (!place.ok()) return {};
   const auto seen = look_in(place.value().directory, place.value().name);
-  if (!seen) return {};
+  const ino_t fresh = steps_[number].fresh;
+  if (!seen || (fresh != 0 && seen->st_ino != fresh)) return {};
   return {seen->st_dev, seen->st_ino, seen->st_ctim.tv_sec * 1'000'000'000 + seen->st_ctim.tv_nsec};
 }
 

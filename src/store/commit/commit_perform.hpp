@@ -49,7 +49,8 @@ class StepPerformer {
   Result<void> keep_attributes(size_t number, const Place& directory);
 
   bool is_unmade(const Step& step);
-  Result<void> revert_make(const Step& step);
+  Result<void> leave(size_t number);
+  Result<void> revert_make(size_t number);
   Result<void> revert_add(size_t number);
   Result<void> revert_replace(size_t number);
   Result<void> revert_remove(size_t number);
