@@ -136,6 +136,7 @@ std::string foreign_part(const std::string& path) {
 bool is_ours_alone(const std::string& path) { return foreign_part(path).empty(); }
 
 bool make_private_directories(const std::string& directory) {
+  if (::access(directory.c_str(), F_OK) == 0) return true;  // to try to make it locks its parent
   if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
   if (errno != ENOENT || directory.size() <= 1) return false;
   if (!make_private_directories(std::string(parent_of(directory)))) return false;

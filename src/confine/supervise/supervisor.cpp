@@ -48,6 +48,7 @@ Result<void> SupervisedCall::start() {
   TRY(jail_.go(what_,
                wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
                cgroup_));
+  if (streams_.meanwhile) streams_.meanwhile();
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
   if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);

@@ -38,6 +38,8 @@ struct Streams {
   int stop = -1;  // readable once the call is cancelled: then everything ends; -1: never
   // Of what is kept, each piece as it comes. In the loop: it must not wait.
   std::function<void(std::string_view)> heard = {};
+  // Called once, as soon as the jail has its plan: for work that nothing waits for. It must be short.
+  std::function<void()> meanwhile = {};
   std::string lasting_note = {};  // for `errors`, a terminal, once the command has run for two seconds
 };
 

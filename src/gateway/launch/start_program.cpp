@@ -92,8 +92,10 @@ Result<Ran> run_with(LaunchResources& resources, const Startable& what, const Ca
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
   if (!plan.hosts.empty()) gate.emplace(resources.egress_start(plan, options.installation), plan);
+  Streams streams = options.streams;
+  if (layers) streams.meanwhile = [&layers] { layers->clear_ended(); };
   Outcome outcome = TRY(explained(
-      supervise(resources.jail(), what, spec, resources.cgroup(), options.streams, gate ? &*gate : nullptr)));
+      supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
   return Ran{std::move(outcome), std::move(proof), std::move(layers)};
 }

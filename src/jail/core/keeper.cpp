@@ -193,6 +193,7 @@ bool obey(const First& first) {
 void keep_sandbox(const wire::Start& start) {
   const Locks locks = find_locks(start);
   First first = create_first(start);
+  if (start.has(wire::privileged)) prepare_owner_namespace();  // the plan is not there yet, and will need it
   Word word;
   if (wait_for_plan(word)) {
     pass_plan_on(first, word);

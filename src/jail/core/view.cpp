@@ -50,7 +50,7 @@ int open_own_namespace(void* opened) {
 // A user namespace whose only purpose is its id map. It needs a process to be born with. That one is dead
 // when clone returns (CLONE_VFORK), and as long as it is not waited for, its id map can still be written.
 struct OwnerNamespace {
-  pid_t holder = -1;
+  pid_t holder = -1;  // -1: its map is written
   int fd = -1;
   uint32_t uid = 0;
   uint32_t gid = 0;
@@ -78,18 +78,24 @@ void write_owner_map(const OwnerNamespace& made, const char* file, uint32_t on_d
 
 // On disk the owner of the source, in the mount the sandbox's outside id.
 int owner_namespace(const wire::Plan& plan, const Mount& mount) {
-  if (known.fd >= 0 && known.uid == mount.owner_uid && known.gid == mount.owner_gid) return known.fd;
-  if (known.fd >= 0) ::close(known.fd);
-  known = new_namespace();
+  if (known.fd >= 0 && known.holder < 0) {
+    if (known.uid == mount.owner_uid && known.gid == mount.owner_gid) return known.fd;
+    ::close(known.fd);
+    known.fd = -1;
+  }
+  if (known.fd < 0) known = new_namespace();
   known.uid = mount.owner_uid;
   known.gid = mount.owner_gid;
   write_owner_map(known, "/uid_map", mount.owner_uid, plan.outside_uid);
   write_owner_map(known, "/gid_map", mount.owner_gid, plan.outside_gid);
   ::waitpid(known.holder, nullptr, 0);
+  known.holder = -1;
   return known.fd;
 }
 
 }  // namespace
+
+void prepare_owner_namespace() { known = new_namespace(); }
 
 int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
   const unsigned recursive = (mount.flags & wire::recursive) != 0 ? AT_RECURSIVE : 0;

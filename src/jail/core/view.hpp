@@ -13,6 +13,10 @@ struct Trees {
 // How a mount of the plan is restricted, as MOUNT_ATTR_*.
 uint64_t attributes_of(const wire::Mount& mount);
 
+// Run as root, before the plan is there: makes the user namespace that maps the owner of the sources, whose
+// process takes longer to start than all of them to clone.
+void prepare_owner_namespace();
+
 // A detached clone of one source, checked, with its attributes and, run as root, its owner mapped.
 int clone_tree(const wire::Plan& plan, const wire::Mount& mount, uint32_t index);
 

@@ -30,13 +30,18 @@ Result<OwnedFd> open_judged(const ViewEntry& entry) {
                "run it again"};
 }
 
+// One that an earlier call left (layer_place.hpp) is given the owner and mode that it would have.
 Result<void> make_directory(int parent, const char* name, mode_t mode, const ViewEntry& entry,
                             bool privileged) {
   const std::string what = "make a layer for writes to " + entry.source;
-  if (::mkdirat(parent, name, 0700) != 0) return system_error(what);
-  if (privileged && ::fchownat(parent, name, entry.owner_uid, entry.owner_gid, AT_SYMLINK_NOFOLLOW) != 0)
+  struct stat made {};
+  if (::mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return system_error(what);
+  if (::fstatat(parent, name, &made, AT_SYMLINK_NOFOLLOW) != 0) return system_error(what);
+  const bool is_owners = made.st_uid == entry.owner_uid && made.st_gid == entry.owner_gid;
+  if (privileged && !is_owners &&
+      ::fchownat(parent, name, entry.owner_uid, entry.owner_gid, AT_SYMLINK_NOFOLLOW) != 0)
     return system_error(what);
-  if (::fchmodat(parent, name, mode, 0) != 0) return system_error(what);
+  if ((made.st_mode & 07777U) != mode && ::fchmodat(parent, name, mode, 0) != 0) return system_error(what);
   return {};
 }
 

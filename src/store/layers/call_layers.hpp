@@ -75,6 +75,9 @@ class CallLayers {
   // After the end: what of it the call left as it was is no change of the call.
   void take_back_approved();
 
+  // What earlier calls left, while nothing waits for this one (layer_place.hpp).
+  void clear_ended() const { place_.clear_ended(); }
+
   // Puts the directories where no later call removes them, for a set of that id: their new place.
   Result<KnownDirectory> keep(const std::string& id);
 

@@ -16,6 +16,7 @@
 
 #include "base/sys/directory.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/random_word.hpp"
 #include "jail/core/wire.hpp"
 #include "store/commit/change_sets.hpp"
 
@@ -23,41 +24,68 @@ namespace cloche {
 namespace {
 
 constexpr const char* running = "/running";
+constexpr const char* spare = "/spare";
 constexpr const char* stored = "/stored";
+constexpr std::string_view ended = "ended-";  // in `running`: to be emptied, and of no use to anything else
+constexpr const char* first_number = "0";
 
-// What the kernel leaves of a layer that was read or moved away, by its names: most calls leave nothing else,
-// and reading the directories takes three times as long. What is not empty stays.
-void remove_empty_layer(int layer) {
-  const std::string work = wire::work_name + std::string("/work");
-  if (::fchmodat(layer, work.c_str(), 0700, 0) == 0) {  // the kernel closes it even to its owner
-    ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
-    for (const char* below : {"/incompat/volatile", "/incompat", ""})
-      ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
-  }
-  for (const char* name : {wire::work_name, wire::upper_name}) ::unlinkat(layer, name, AT_REMOVEDIR);
+OwnedFd open_directory(int parent, const char* name) {
+  return OwnedFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-void remove_layers(const std::string& directory) {
+// What the kernel leaves of a work directory, by its names: reading the directories takes three times as
+// long. False: it has left something else too.
+bool empty_work(int layer) {
+  const std::string work = wire::work_name + std::string("/work");
+  if (::fchmodat(layer, work.c_str(), 0700, 0) != 0) return errno == ENOENT;  // closed even to its owner
+  ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
+  for (const char* below : {"/incompat/volatile", "/incompat"})
+    ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
+  return ::unlinkat(layer, work.c_str(), AT_REMOVEDIR) == 0;
+}
+
+// The layers of a call but for their work directories. False: what was written there is still in one.
+bool remove_uppers(const std::string& directory) {
+  bool all = true;
   for (const auto& number : names_in(directory)) {
-    const std::string path = directory + "/" + number;
-    const auto layer = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!layer.ok()) continue;
-    remove_empty_layer(layer.value().get());
-    ::rmdir(path.c_str());
+    const std::string upper = directory + "/" + number + "/" + wire::upper_name;
+    all = (::rmdir(upper.c_str()) == 0 || errno == ENOENT) && all;
   }
-  if (::rmdir(directory.c_str()) != 0) remove_tree(directory);
+  return all;
+}
+
+// Of a directory of a call whose upper directories are gone: leaves the first layer with an empty work
+// directory, which the next call needs as well. False: it cannot be used again.
+bool empty_ended(int directory) {
+  for (int number = 0;; ++number) {
+    const std::string name = std::to_string(number);
+    const OwnedFd layer = open_directory(directory, name.c_str());
+    if (!layer) return errno == ENOENT;
+    if (!empty_work(layer.get())) return false;
+    if (name == first_number) continue;
+    ::unlinkat(layer.get(), wire::work_name, AT_REMOVEDIR);
+    if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) return false;
+  }
+}
+
+bool stands_at(const std::string& path, int directory) {
+  struct stat there {};
+  struct stat held {};
+  return ::lstat(path.c_str(), &there) == 0 && ::fstat(directory, &held) == 0 &&
+         there.st_ino == held.st_ino && there.st_dev == held.st_dev;
 }
 
 // Left by calls that were killed: nothing of them has reached a project.
 void sweep(const std::string& parent) {
   constexpr time_t being_made_s = 60;  // one that is being made is not locked yet
   for (const auto& name : names_in(parent)) {
+    if (name.starts_with(ended)) continue;
     const std::string path = parent + "/" + name;
     const auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     struct stat seen {};
     if (!held.ok() || ::flock(held.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
     if (::fstat(held.value().get(), &seen) == 0 && seen.st_ctime + being_made_s < ::time(nullptr))
-      remove_layers(path);
+      remove_tree(path);
   }
 }
 
@@ -98,6 +126,7 @@ Result<std::string> find_layer_root(const std::string& state, OverlayAttributes 
 
 Result<LayerPlace> LayerPlace::make(const std::string& root) {
   for (const std::string& directory : {root, root + running}) {
+    if (is_private(directory)) continue;
     if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
     if (!is_private(directory))
       return refusal(directory + " is not a directory of yours alone", "remove it, or write live: --live");
@@ -105,28 +134,51 @@ Result<LayerPlace> LayerPlace::make(const std::string& root) {
   sweep(root + running);
   LayerPlace place;
   place.root_ = root;
-  std::string name = root + running + "/call-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) return system_error("make a directory in " + root);
-  place.directory_ = name;
-  place.held_ = TRY(sys::open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (::flock(place.held_.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock " + name);
+  constexpr size_t letters = 12;
+  place.name_ = TRY(random_word(letters));
+  const std::string directory = root + running + "/call-" + place.name_;
+  if (::rename((root + spare).c_str(), directory.c_str()) != 0 && ::mkdir(directory.c_str(), 0700) != 0)
+    return system_error("make a directory in " + root);
+  place.directory_ = directory;
+  place.held_ = TRY(sys::open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  // Another call may look at it for a moment, and leaves it alone then.
+  if (::flock(place.held_.get(), LOCK_EX) != 0) return system_error("lock " + directory);
   return place;
+}
+
+void LayerPlace::clear_ended() const {
+  const std::string parent = root_ + running;
+  for (const auto& name : names_in(parent)) {
+    if (!name.starts_with(ended)) continue;
+    const std::string path = parent + "/" + name;
+    const auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!held.ok() || ::flock(held.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (!stands_at(path, held.value().get())) continue;  // emptied by another call, and in use by a third
+    if (!empty_ended(held.value().get()) ||
+        ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, (root_ + spare).c_str(), RENAME_NOREPLACE) != 0)
+      remove_tree(path);
+  }
 }
 
 LayerPlace::LayerPlace(LayerPlace&& other) noexcept
     : root_(std::move(other.root_)),
+      name_(std::move(other.name_)),
       directory_(std::exchange(other.directory_, {})),
       held_(std::move(other.held_)) {}
 
 LayerPlace& LayerPlace::operator=(LayerPlace&& other) noexcept {
   std::swap(root_, other.root_);
+  std::swap(name_, other.name_);
   std::swap(directory_, other.directory_);
   std::swap(held_, other.held_);
   return *this;
 }
 
 LayerPlace::~LayerPlace() {
-  if (!directory_.empty()) remove_layers(directory_);
+  if (directory_.empty()) return;
+  const std::string to = root_ + running + "/" + std::string(ended) + name_;
+  const bool is_small = remove_uppers(directory_);
+  if (!is_small || ::rename(directory_.c_str(), to.c_str()) != 0) remove_tree(directory_);
 }
 
 Result<KnownDirectory> LayerPlace::keep(const std::string& id) {
