@@ -13,10 +13,13 @@
 #include <numeric>
 #include <random>
 
+#include "base/sys/sys.hpp"
 #include "gateway/checks/own_run.hpp"
 
 namespace cloche::bench {
 namespace {
+
+constexpr size_t most_bytes_of_output = size_t{1} << 20;
 
 volatile sig_atomic_t stopped = 0;
 
@@ -93,6 +96,28 @@ Measured spawning(Command command) {
   return [spawn] { return (*spawn)(); };
 }
 
+Result<std::string> output_of(std::vector<std::string> words) {
+  Pipe pipe = TRY(sys::make_pipe());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, pipe.write.get(), 1);
+  ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  const int problem = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (problem != 0) return system_error("start " + words[0], problem);
+  pipe.write.reset();
+  auto text = sys::read_all(pipe.read.get(), most_bytes_of_output);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status != 0)
+    return Error{Cause::internal, words[0] + " " + words[1] + " ended with status " + std::to_string(status)};
+  return text;
+}
+
 Measured calling_library(const Scene& scene) {
   return [installation = scene.installation()]() -> Result<double> {
     const auto begin = std::chrono::steady_clock::now();
@@ -108,16 +133,23 @@ Measured calling_library(const Scene& scene) {
   };
 }
 
+std::vector<std::string> bubblewrap_words() {
+  const std::string bwrap = find_program("bwrap");
+  if (bwrap.empty()) return {};
+  return {bwrap,          "--ro-bind", "/",      "/",     "--tmpfs",       "/tmp",
+          "--dev",        "/dev",      "--proc", "/proc", "--unshare-all", "--die-with-parent",
+          "--new-session"};
+}
+
 std::vector<Contender> contenders_for(const Scene& scene) {
   std::vector<Contender> all = {
       {bare, spawning({.argv = {"/bin/true"}})},
       {command_line, spawning({.argv = {scene.program("cloche"), "run", "--", "/bin/true"}})},
       {library, calling_library(scene)},
   };
-  if (const std::string bwrap = find_program("bwrap"); !bwrap.empty()) {
-    all.push_back({bubblewrap, spawning({.argv = {bwrap, "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--dev",
-                                                  "/dev", "--proc", "/proc", "--unshare-all",
-                                                  "--die-with-parent", "--new-session", "/bin/true"}})});
+  if (auto words = bubblewrap_words(); !words.empty()) {
+    words.emplace_back("/bin/true");
+    all.push_back({bubblewrap, spawning({.argv = std::move(words)})});
   }
   return all;
 }

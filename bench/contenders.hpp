@@ -36,6 +36,10 @@ struct Command {
 };
 Measured spawning(Command command);
 Measured calling_library(const Scene& scene);
+// What a command prints on stdout. What it says on stderr is dropped; an exit other than 0 is an error.
+Result<std::string> output_of(std::vector<std::string> words);
+// bwrap and its flags, to which more of them and the command are added. Empty where it is not installed.
+std::vector<std::string> bubblewrap_words();
 
 // Absolute, from PATH; empty when there is none.
 std::string find_program(const std::string& name);

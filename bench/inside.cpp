@@ -33,31 +33,28 @@ constexpr const char* source = R"cpp(
   }
 )cpp";
 
-struct Work {
-  std::string name;
-  Command command;
-  double goal;
-};
-
-Result<std::vector<Work>> works(const Scene& scene) {
+Result<std::vector<InsideWork>> works(const Scene& scene) {
+  const std::string place = scene.workspace();
   const std::string turns = std::to_string(turns_for(0.3));
-  std::vector<Work> list = {
-      {"CPU-bound loop", {.argv = {scene.program("cloche-bench"), "--spin", turns}}, 1.02}};
+  std::vector<InsideWork> list = {
+      {"CPU-bound loop", {.argv = {scene.program("cloche-bench"), "--spin", turns}}, 1.02, place}};
   // Root reads every directory and the sandbox's id does not: find says so, exits with 1 and goes on.
   list.push_back({"find /usr -type f",
                   {.argv = {find_program("find"), "/usr", "-type", "f"}, .highest_exit = 1, .silent = true},
-                  1.10});
+                  1.10,
+                  place});
   if (const std::string compiler = find_program("g++"); !compiler.empty()) {
     const OwnedFd file = TRY(sys::open(scene.workspace() + "/unit.cpp", O_WRONLY | O_CREAT | O_TRUNC, 0644));
     TRY(sys::write_all(file.get(), source));
     list.push_back(
-        {"compile, g++ -O1 -c", {.argv = {compiler, "-O1", "-c", "unit.cpp", "-o", "unit.o"}}, 1.05});
+        {"compile, g++ -O1 -c", {.argv = {compiler, "-O1", "-c", "unit.cpp", "-o", "unit.o"}}, 1.05, place});
   }
   return list;
 }
 
-Command put_inside(const Scene& scene, Command command) {
-  std::vector<std::string> words = {scene.program("cloche"), "run", "--ro", scene.programs(), "--"};
+Command put_inside(const Scene& scene, const std::string& workspace, Command command) {
+  const std::vector<std::string> words = {scene.program("cloche"), "run", "--workspace", workspace, "--ro",
+                                          scene.programs(),        "--"};
   command.argv.insert(command.argv.begin(), words.begin(), words.end());
   return command;
 }
@@ -69,36 +66,44 @@ Samples less_by(Samples samples, double amount) {
 
 }  // namespace
 
-Result<void> measure_inside(const Scene& scene, Pace pace, Report& report) {
-  constexpr const char* outside_name = "outside";
-  constexpr const char* inside_name = "inside";
-  const auto pair = [&](const Command& command) {
-    return std::vector<Contender>{{outside_name, spawning(command)},
-                                  {inside_name, spawning(put_inside(scene, command))}};
-  };
-  const size_t pairs = pace == Pace::quick ? 9 : 31;
-  Table table{
-      3, "Inside against outside", {"work", "outside ms", "inside ms", "ratio", "ratio without the start"}};
-  for (const auto& work : TRY(works(scene))) {
-    say("inside against outside: " + work.name);
-    // Anew for each, because the machine's mood changes over minutes.
-    const ByName starts = TRY(interleave(pair({.argv = {"/bin/true"}}), 3, pairs * 3));
-    const double start_cost = median(starts.at(inside_name)) - median(starts.at(outside_name));
-    const ByName took = TRY(interleave(pair(work.command), 2, pairs));
-    const Samples& outside = took.at(outside_name);
-    const Samples& inside = took.at(inside_name);
-    const Spread ratio = ratio_of_pairs(inside, outside);
-    table.rows.push_back({work.name, Cell::number(median(outside) / 1000, 1),
-                          Cell::number(median(inside) / 1000, 1), Cell::spread(ratio, 3),
-                          Cell::spread(ratio_of_pairs(less_by(inside, start_cost), outside), 3)});
-    report.targets.push_back(
-        {work.name + ", inside to outside", ratio.middle, work.goal, Target::Sense::at_most, {}});
-  }
+Table inside_table(int section, const std::string& title, size_t pairs) {
+  Table table{section, title, {"work", "outside ms", "inside ms", "ratio", "ratio without the start"}};
   table.notes.push_back(
       std::to_string(pairs) +
       " pairs of `cloche run` and bare, output to /dev/null; the median of the "
       "pairs' ratios with its quartiles. The last column takes off what starting /bin/true costs more "
       "inside. The targets are held against the ratio with everything in it.");
+  return table;
+}
+
+Result<void> measure_inside_work(const Scene& scene, const InsideWork& work, size_t pairs, Table& table,
+                                 Report& report) {
+  constexpr const char* outside_name = "outside";
+  constexpr const char* inside_name = "inside";
+  const auto pair = [&](const Command& command) {
+    return std::vector<Contender>{{outside_name, spawning(command)},
+                                  {inside_name, spawning(put_inside(scene, work.workspace, command))}};
+  };
+  say("inside against outside: " + work.name);
+  // Anew for each, because the machine's mood changes over minutes.
+  const ByName starts = TRY(interleave(pair({.argv = {"/bin/true"}}), 3, pairs * 3));
+  const double start_cost = median(starts.at(inside_name)) - median(starts.at(outside_name));
+  const ByName took = TRY(interleave(pair(work.command), 2, pairs));
+  const Samples& outside = took.at(outside_name);
+  const Samples& inside = took.at(inside_name);
+  const Spread ratio = ratio_of_pairs(inside, outside);
+  table.rows.push_back({work.name, Cell::number(median(outside) / 1000, 1),
+                        Cell::number(median(inside) / 1000, 1), Cell::spread(ratio, 3),
+                        Cell::spread(ratio_of_pairs(less_by(inside, start_cost), outside), 3)});
+  report.targets.push_back(
+      {work.name + ", inside to outside", ratio.middle, work.goal, Target::Sense::at_most, {}});
+  return {};
+}
+
+Result<void> measure_inside(const Scene& scene, Pace pace, Report& report) {
+  const size_t pairs = pace == Pace::quick ? 9 : 31;
+  Table table = inside_table(3, "Inside against outside", pairs);
+  for (const auto& work : TRY(works(scene))) TRY(measure_inside_work(scene, work, pairs, table, report));
   report.tables.push_back(std::move(table));
   return {};
 }

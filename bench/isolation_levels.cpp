@@ -1,16 +1,12 @@
 // Section 10: what each level of the ladder costs, beside the bare tool that builds its box with the same
 // words, and so what of it is our own part: the plan, the stage, the watching and the look at what was left.
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
 #include "base/json/json_text.hpp"
-#include "base/sys/sys.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {
@@ -19,7 +15,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr double own_part_goal_ms = 1.5;
-constexpr size_t most_bytes_of_wrap = size_t{1} << 20;
 
 struct Work {
   const char* name;
@@ -39,29 +34,6 @@ Words cloche_words(const Scene& scene, Words flags, const Work& work) {
   words.emplace_back("--");
   words.insert(words.end(), work.argv.begin(), work.argv.end());
   return words;
-}
-
-// What a command prints on stdout. What it says about layers that a printed line cannot keep is known.
-Result<std::string> output_of(Words words) {
-  Pipe pipe = TRY(sys::make_pipe());
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, pipe.write.get(), 1);
-  ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  const int problem = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) return system_error("start " + words[0], problem);
-  pipe.write.reset();
-  auto text = sys::read_all(pipe.read.get(), most_bytes_of_wrap);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (status != 0)
-    return Error{Cause::internal, words[0] + " " + words[1] + " ended with status " + std::to_string(status)};
-  return text;
 }
 
 Result<Words> bare_words(const Scene&, const Work& work) { return work.argv; }

@@ -21,7 +21,7 @@ constexpr const char* help =
     "  --json    the same numbers as JSON\n"
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
-    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set,\n"
+    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 workspace writes,\n"
     "            10 the isolation levels, 11 the MCP server, 12 the network by name\n";
 
 struct Section {
@@ -39,7 +39,7 @@ constexpr Section sections[] = {
     {6, "the watched memory limit", measure_overshoot},
     {7, "permission rules", measure_rules},
     {8, "the gateway's own part", measure_gateway},
-    {9, "the look for the protected set", measure_protected},
+    {9, "workspace writes", measure_writes},
     {10, "the isolation levels", measure_levels},
     {11, "the MCP server", measure_mcp},
     {12, "the network by name", measure_egress},

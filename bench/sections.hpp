@@ -1,4 +1,4 @@
-// The eleven sections. Each measures, adds its table and, where the project promised a number, its targets.
+// The sections. Each measures, adds its table and, where the project promised a number, its targets.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,27 @@ Result<void> measure_ordinary_user(const Scene& scene, Pace pace, Report& report
 Result<void> measure_overshoot(const Scene& scene, Pace pace, Report& report);      // 6
 Result<void> measure_rules(const Scene& scene, Pace pace, Report& report);          // 7
 Result<void> measure_gateway(const Scene& scene, Pace pace, Report& report);        // 8
-Result<void> measure_protected(const Scene& scene, Pace pace, Report& report);      // 9
+Result<void> measure_writes(const Scene& scene, Pace pace, Report& report);         // 9
 Result<void> measure_levels(const Scene& scene, Pace pace, Report& report);         // 10
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report);            // 11
 Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);         // 12
 
 // Section 1's table, also of numbers that were measured elsewhere.
 Table start_cost_table(int section, const std::string& title, const ByName& samples);
+
+// Part of section 9: sets of many files.
+Result<void> measure_many_changes(const Scene& scene, Pace pace, Report& report);
+
+// A row of section 3's table, and its target. Section 9 has such a table of its own.
+struct InsideWork {
+  std::string name;
+  Command command;
+  double goal;  // of the ratio with everything in it
+  std::string workspace;
+};
+Table inside_table(int section, const std::string& title, size_t pairs);
+Result<void> measure_inside_work(const Scene& scene, const InsideWork& work, size_t pairs, Table& table,
+                                 Report& report);
 
 // What a program started as another user does for us: measures and prints "name value" lines.
 Result<void> print_samples(const std::string& what, size_t rounds);
