@@ -222,6 +222,9 @@ TEST_P(Directory, IsChosenWithC) {
   EXPECT_TRUE(printed(cloche_run({"-C", "sub"}, {"ls"}), "here\n"));
   EXPECT_TRUE(printed(cloche_run({"-C", workspace() / "sub"}, {"ls"}), "here\n"));
   EXPECT_TRUE(printed(cloche_run({"-C", "/tmp"}, {"pwd"}), "/tmp\n"));
+  for (const char* itself : {".", "./", "sub/..", "./."})
+    EXPECT_TRUE(printed(cloche_run({"-C", itself}, {"ls"}), "sub\n")) << itself;
+  EXPECT_TRUE(printed(cloche_run({"-C", workspace() / ""}, {"ls"}), "sub\n"));
   EXPECT_TRUE(printed(
       cloche_run({"--workspace", workspace(), "-C", workspace() / "sub"}, {"ls"}, {.cwd = "/"}), "here\n"));
 }

@@ -28,6 +28,12 @@ bool is_plain_absolute(std::string_view path) {
   return true;
 }
 
+std::string plainly_written(std::string_view path) {
+  std::string plain;
+  for (const std::string_view name : components_of(path)) plain.append("/").append(name);
+  return plain.empty() ? "/" : plain;
+}
+
 std::string_view parent_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);

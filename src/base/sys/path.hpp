@@ -19,6 +19,9 @@ bool is_plain_absolute(std::string_view path);
 // The names that a path goes through: without the empty ones and without ".".
 std::vector<std::string_view> components_of(std::string_view path);
 
+// An absolute path without its empty names and ".". A ".." stays: where it leads depends on links.
+std::string plainly_written(std::string_view path);
+
 std::string_view parent_of(std::string_view path);
 
 // Where a path leads by its letters alone, as programs tidy it: without . and .., and no link is looked at.

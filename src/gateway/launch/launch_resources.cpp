@@ -245,7 +245,8 @@ Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProb
   resources_.directory = what.directory();
   for (const ViewEntry* tree : layered_trees(plan)) {
     // An overlay has a device of its own, and a root of its own, which is checked as the tree itself.
-    if (tree->target == plan.directory) resources_.directory = {};
+    if (tree->device == resources_.directory.device && tree->inode == resources_.directory.inode)
+      resources_.directory = {};
     if (is_beneath(tree->target, plan.directory)) resources_.directory.device = 0;
   }
   LaunchSpec spec = TRY(render_on_backend(plan, probe, installation));

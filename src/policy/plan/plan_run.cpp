@@ -447,6 +447,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.directory = request.directory.value_or(hidden ? std::string(home) : facts.workspace.path);
   if (plan.directory.empty() || plan.directory[0] != '/')
     plan.directory = facts.workspace.path + "/" + plan.directory;
+  plan.directory = plainly_written(plan.directory);
   plan.plain_directory = request.tool_call && is_beneath(facts.workspace.path, plan.directory);
   if (writable) plan.workspace = facts.workspace.path;
   return plan;

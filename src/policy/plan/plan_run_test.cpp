@@ -305,7 +305,14 @@ TEST(PlanRun, NobodyIsRootInside) {
 
 TEST(PlanRun, StartsInTheDirectoryThatWasAskedFor) {
   const std::pair<std::optional<std::string>, const char*> rows[] = {
-      {std::nullopt, "/home/user/project"}, {"/tmp", "/tmp"}, {"sub", "/home/user/project/sub"}};
+      {std::nullopt, "/home/user/project"},
+      {"/tmp", "/tmp"},
+      {"sub", "/home/user/project/sub"},
+      {".", "/home/user/project"},
+      {"/home/user/project/", "/home/user/project"},
+      {".//sub/.", "/home/user/project/sub"},
+      {"sub/..", "/home/user/project/sub/.."},
+      {"/", "/"}};
   for (const auto& [asked, expected] : rows) {
     RunRequest request = plain_request();
     request.directory = asked;
