@@ -104,9 +104,15 @@ void Collector::add_directory(const TreePath& where) {
   facts_.directories.emplace(where, std::move(around));
 }
 
-// Of a directory that came, went or was replaced every name is in the set.
+// Of a directory that came, went or was replaced every name is in the set. The top of each tree is looked at
+// also where nothing changed beneath it: the repository there may name what changed in another tree.
 void Collector::add_directories() {
   std::set<TreePath> seen;
+  for (size_t tree = 0; tree < set_.trees.size() && !facts_.too_much; ++tree) {
+    const Change* own = directories_.find(tree, "");
+    const bool is_listed = own != nullptr && !(is_directory(own->before) && is_directory(own->after));
+    if (!is_listed && seen.insert({tree, ""}).second) add_directory({tree, ""});
+  }
   for (const auto& change : set_.changes) {
     for (std::string_view at = change.path; !facts_.too_much;) {
       at = directory_in(at);
