@@ -111,10 +111,7 @@ Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::stri
   } else {
     TRY(layers.make_trees(plan, privileged));
   }
-  for (size_t i = 0; i < layers.trees_.size(); ++i) {
-    HeldIndex index = hold_index(i, layers.trees_[i].lower.get(), ".git/index");
-    if (index.file) layers.indexes_.push_back(std::move(index));
-  }
+  layers.hold_indexes(plan.directory);
   if (layers.continued_) {
     layers.start_ = layers.continued_->header.start;  // what the host did since then is in its way as well
   } else {
@@ -130,6 +127,33 @@ Result<void> CallLayers::make_trees(const ConfinementPlan& plan, bool privileged
     trees_.back().directory = place_.directory() + "/" + number;
   }
   return {};
+}
+
+// Of the repositories that are known without a search: at the top of each tree, their worktrees and
+// submodules, a tree that is a git directory itself, and those around the directory that the command starts
+// in.
+void CallLayers::hold_indexes(const std::string& start_directory) {
+  constexpr size_t most_parts = 256;
+  for (size_t i = 0; i < trees_.size(); ++i) {
+    const TreeLayer& tree = trees_[i];
+    std::vector<std::string> places = {"index", ".git/index"};
+    for (const std::string parts : {"worktrees", "modules", ".git/worktrees", ".git/modules"}) {
+      const OwnedFd held = open_descendant(tree.lower.get(), parts, directory_flags);
+      if (!held) continue;
+      for_each_name(held.get(), [&](const dirent& entry) {
+        places.push_back(parts + "/" + entry.d_name + "/index");
+        return places.size() < most_parts;
+      });
+    }
+    const bool starts_below = is_plain_absolute(start_directory) && is_beneath(tree.target, start_directory);
+    std::string_view below = starts_below ? std::string_view(start_directory).substr(tree.target.size()) : "";
+    for (; below.size() > 1; below = below.substr(0, below.rfind('/')))
+      places.push_back(std::string(below.substr(below[0] == '/' ? 1 : 0)) + "/.git/index");
+    for (const std::string& place : places) {
+      HeldIndex index = hold_index(i, tree.lower.get(), place);
+      if (index.file) indexes_.push_back(std::move(index));
+    }
+  }
 }
 
 // The layers of the set. The kernel takes a work directory only once.
@@ -221,6 +245,23 @@ Result<void> CallLayers::mark_start() {
     return a.change_ns < b.change_ns;
   });
   return {};
+}
+
+std::string CallLayers::find_moved(const std::string& path) {
+  std::string found = path;
+  for (TreeLayer& layer : trees_) {
+    struct stat held {};
+    struct stat there {};
+    const auto now = sys::read_link("/proc/self/fd/" + std::to_string(layer.lower.get()));
+    // Of one that was removed the kernel gives a name that leads nowhere.
+    const bool is_there = now.ok() && ::fstat(layer.lower.get(), &held) == 0 &&
+                          ::lstat(now.value().c_str(), &there) == 0 && held.st_ino == there.st_ino &&
+                          held.st_dev == there.st_dev;
+    if (!is_there || now.value() == layer.tree.path) continue;
+    if (is_beneath(layer.tree.path, path)) found = now.value() + path.substr(layer.tree.path.size());
+    layer.tree.path = now.value();
+  }
+  return found;
 }
 
 Result<KnownDirectory> CallLayers::keep(const std::string& id) {

@@ -78,6 +78,10 @@ class CallLayers {
   // What earlier calls left, while nothing waits for this one (layer_place.hpp).
   void clear_ended() const { place_.clear_ended(); }
 
+  // Where this path is by now: the host may have renamed a tree, or a directory around it, while the call ran.
+  // The trees are known by what is held of them, and from here on by their new paths.
+  std::string find_moved(const std::string& path);
+
   // Puts the directories where no later call removes them, for a set of that id: their new place.
   Result<KnownDirectory> keep(const std::string& id);
 
@@ -93,6 +97,7 @@ class CallLayers {
  private:
   explicit CallLayers(LayerPlace place) : place_(std::move(place)) {}
   Result<void> mark_start();
+  void hold_indexes(const std::string& start_directory);
   Result<void> make_trees(const ConfinementPlan& plan, bool privileged);
   Result<void> take_trees(const ConfinementPlan& plan, bool privileged);
   void continue_task(const ConfinementPlan& plan, const std::string& state, const std::string& task);

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/sys/sys.hpp"
+#include "store/layers/directory_origin.hpp"
 #include "store/layers/git_index.hpp"
 #include "store/layers/layer_entry.hpp"
 #include "store/layers/open_writers.hpp"
@@ -47,15 +48,22 @@ std::string_view sentence_of(ConflictKind kind) {
   return "";
 }
 
-// The conflicts of one tree.
-// Of the files that the call itself took away: when each was written last, and its size.
-using DeletedFiles = std::set<std::pair<int64_t, uint64_t>>;
+// What the conflicts of one path depend on of the other paths of the set.
+struct OtherChanges {
+  // Of the files that the call itself took away: when each was written last, and its size.
+  std::set<std::pair<int64_t, uint64_t>> deleted = {};
+  // The directories of each tree beneath which something changed that was there before the call.
+  std::set<std::pair<size_t, std::string>> had_changes = {};
 
+  static OtherChanges of(const ChangeSet& set);
+};
+
+// The conflicts of one tree.
 class ConflictSearch {
  public:
   ConflictSearch(const TreeLayers& layers, const CallStart& start, std::span<const HeldIndex> indexes,
-                 std::vector<Conflict>& into, const DeletedFiles* deleted = nullptr)
-      : layers_(layers), start_(start), indexes_(indexes), into_(into), deleted_(deleted) {}
+                 std::vector<Conflict>& into, const OtherChanges& others)
+      : layers_(layers), start_(start), indexes_(indexes), into_(into), others_(others) {}
 
   void check(const Change& change);
   // What the index that the call changed is in the project by now; nothing: it is none, or the host did more.
@@ -79,6 +87,7 @@ class ConflictSearch {
   bool is_touched(const Change& change, const struct stat& seen, const FileState& now) const;
   bool is_since_start(const struct stat& seen) const;
   bool have_names_moved(const std::string& directory) const;
+  bool may_be_another(const std::string& directory, int now, const struct stat& seen) const;
   bool was_copied_up(const std::string& path) const;
   bool is_only_refreshed_index(const Change& change) const;
   void add(const std::string& path, ConflictKind kind);
@@ -87,7 +96,7 @@ class ConflictSearch {
   const CallStart& start_;
   std::span<const HeldIndex> indexes_;
   std::vector<Conflict>& into_;
-  const DeletedFiles* deleted_;
+  const OtherChanges& others_;
   size_t tree_ = 0;
 
   std::unordered_map<std::string, Standing> directories_ = {};
@@ -115,17 +124,25 @@ bool ConflictSearch::have_names_moved(const std::string& directory) const {
   return !fd || ::fstat(fd.get(), &seen) != 0 || is_since(start_, nanoseconds(seen.st_mtim));
 }
 
-// A directory whose names changed has both times moved; one that was renamed into its place, or given
-// another mode, only the time of change. A host's edit of a file in it moves neither.
+// Whether the host may have put another directory in the place of the one that the call had. Where the kernel
+// has noted which one that was, it is known. Otherwise the times tell: of a directory whose names changed
+// both have moved; of one that was renamed into its place, or given another mode, only the time of change.
+// Names that moved in it explain its times; but if names moved around it as well, it may be another one. That
+// is no harm where the call only made something new in it: it would be there in any case.
+bool ConflictSearch::may_be_another(const std::string& directory, int now, const struct stat& seen) const {
+  if (!is_since_start(seen)) return false;
+  if (const auto same = is_made_from(layers_.upper, directory, layers_.attributes, now)) return !*same;
+  if (!is_since(start_, nanoseconds(seen.st_mtim))) return true;
+  return have_names_moved(directory_of(directory)) && others_.had_changes.contains({tree_, directory});
+}
+
+// A host's edit of a file in it moves none of its times.
 ConflictSearch::Standing ConflictSearch::look_at_directory(const std::string& directory) {
   if (not_below_.contains(directory)) return Standing::absent;
   const OwnedFd fd = open_descendant(layers_.lower, directory, O_PATH | O_DIRECTORY);
   struct stat seen {};
   if (fd && ::fstat(fd.get(), &seen) == 0) {
-    // Names that moved in it explain its times; but if names moved around it as well, it may be another one.
-    const bool names_moved = is_since(start_, nanoseconds(seen.st_mtim));
-    const bool is_explained = names_moved && !have_names_moved(directory_of(directory));
-    if (is_explained || !is_since_start(seen)) return Standing::there;
+    if (!may_be_another(directory, fd.get(), seen)) return Standing::there;
     add(directory, ConflictKind::directory_replaced);
   } else {
     add(directory, is_absent(errno) ? ConflictKind::directory_replaced : ConflictKind::unreadable);
@@ -174,8 +191,7 @@ void ConflictSearch::check_created(const Change& change) {
   if (errno != ENOENT) return add(change.path, ConflictKind::unreadable);
   const auto directory = look_in(at_fd_.get(), ".");
   // Or the call has moved it here from another place.
-  const bool is_moved =
-      deleted_ != nullptr && deleted_->contains({change.after->modified_ns, change.after->size});
+  const bool is_moved = others_.deleted.contains({change.after->modified_ns, change.after->size});
   if (directory && is_since_start(*directory) && !is_moved && was_copied_up(change.path))
     add(change.path, ConflictKind::deleted);
 }
@@ -262,10 +278,28 @@ void ConflictSearch::check(const Change& change) {
   if (is_new_directory) not_below_.insert(change.path);
   if (change.path.empty()) return check_root(change);
   const std::string parent = directory_of(change.path);
-  if (standing_of(parent) != Standing::there) return;
+  const Standing standing = standing_of(parent);
+  if (standing == Standing::absent) return;
   name_ = last_of(change.path);
-  if (!enter(parent)) return add(change.path, ConflictKind::unreadable);
+  if (!enter(parent)) {
+    if (standing == Standing::there) add(change.path, ConflictKind::unreadable);
+    return;  // otherwise the directory has been said
+  }
   return change.kind == ChangeKind::created ? check_created(change) : check_existing(change);
+}
+
+OtherChanges OtherChanges::of(const ChangeSet& set) {
+  OtherChanges others;
+  for (const Change& change : set.changes) {
+    if (change.kind == ChangeKind::deleted && change.before)
+      others.deleted.insert({change.before->modified_ns, change.before->size});
+    if (change.kind == ChangeKind::created) continue;
+    for (std::string at = change.path; !at.empty();) {
+      at = directory_of(at);
+      if (!others.had_changes.insert({change.tree, at}).second) break;
+    }
+  }
+  return others;
 }
 
 }  // namespace
@@ -296,12 +330,9 @@ Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, 
       found.push_back({change.tree, change.path, kind, std::string(sentence_of(kind))});
     return found;
   }
-  DeletedFiles deleted;
-  for (const Change& change : set.changes)
-    if (change.kind == ChangeKind::deleted && change.before)
-      deleted.insert({change.before->modified_ns, change.before->size});
+  const OtherChanges others = OtherChanges::of(set);
   std::vector<ConflictSearch> searches;
-  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, indexes, found, &deleted);
+  for (const TreeLayers& layers : trees) searches.emplace_back(layers, start, indexes, found, others);
   for (const Change& change : set.changes) {
     if (change.tree >= searches.size())
       return Error{Cause::internal, "a change of a tree that is not in its set"};
@@ -314,9 +345,10 @@ IndexesNow take_refreshed_indexes(std::span<const TreeLayers> trees, ChangeSet& 
                                   std::span<const HeldIndex> indexes) {
   IndexesNow answer = IndexesNow::none;
   std::vector<Conflict> none;
+  const OtherChanges others;  // of no matter to the index alone
   for (Change& change : set.changes) {
     if (change.kind != ChangeKind::changed || last_of(change.path) != "index") continue;
-    const auto now = ConflictSearch(trees[change.tree], start, indexes, none).refreshed_index(change);
+    const auto now = ConflictSearch(trees[change.tree], start, indexes, none, others).refreshed_index(change);
     if (!now) return IndexesNow::none;
     if (!is_as_read(*change.before, *now)) answer = IndexesNow::refreshed;
     if (answer == IndexesNow::none) answer = IndexesNow::as_read;

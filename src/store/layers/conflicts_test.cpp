@@ -137,6 +137,63 @@ TEST(Conflicts, DirectoryOnTheWayWasReplaced) {
   EXPECT_EQ(layers.conflicts(), Lines({"directory-replaced src"}));
 }
 
+TEST(Conflicts, NewFilesBesideThoseOfTheHost) {
+  Conflicted layers;
+  layers.directory("src");
+  layers.below("src/a", "1");
+  layers.start();
+  layers.above("src/new", "1");
+  write_text(layers.lower + "src/host", "1");
+  write_text(layers.lower + "host", "1");
+  EXPECT_EQ(layers.conflicts(), Lines());
+  layers.above("src/a", "2");  // which may be that of another directory by now
+  EXPECT_EQ(layers.conflicts(), Lines({"directory-replaced src"}));
+}
+
+// As the kernel does for root.
+void note_origin(const Conflicted& layers, const std::string& directory) {
+  alignas(file_handle) char room[sizeof(file_handle) + MAX_HANDLE_SZ] = {};
+  auto* handle = reinterpret_cast<file_handle*>(room);
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  ASSERT_EQ(::name_to_handle_at(AT_FDCWD, (layers.lower + directory).c_str(), handle, &mount, 0), 0);
+  std::string note = std::string("\0\xfb", 2) + static_cast<char>(21 + handle->handle_bytes) + '\0';
+  note += static_cast<char>(handle->handle_type) + std::string(16, '\0');
+  note.append(reinterpret_cast<const char*>(handle->f_handle), handle->handle_bytes);
+  set_attribute(layers.upper + directory, "user.overlay.origin", note);
+}
+
+TEST(Conflicts, ADirectoryThatTheKernelHasNoted) {
+  Conflicted layers;
+  layers.directory("src");
+  layers.below("src/a", "1");
+  std::filesystem::create_directories(layers.lower + "prepared");
+  layers.below("prepared/a", "1");
+  layers.start();
+  layers.above("src/a", "2");
+  note_origin(layers, "src");
+  write_text(layers.lower + "src/host", "1");
+  write_text(layers.lower + "host", "1");
+  EXPECT_EQ(layers.conflicts(), Lines());
+  std::filesystem::rename(layers.lower + "src", layers.lower + "old");
+  std::filesystem::rename(layers.lower + "prepared", layers.lower + "src");
+  write_text(layers.lower + "src/host", "1");
+  EXPECT_EQ(layers.conflicts(), Lines({"directory-replaced src"}));
+}
+
+// What the host changed in such a directory is said too: an operator who decides on it has to see that.
+TEST(Conflicts, BeneathADirectoryThatMayBeAnother) {
+  Conflicted layers;
+  layers.directory("src");
+  layers.below("src/a", "1");
+  layers.start();
+  layers.above("src/a", "2");
+  write_text(layers.lower + "src/a", "33");
+  write_text(layers.lower + "src/host", "1");
+  write_text(layers.lower + "host", "1");
+  EXPECT_EQ(layers.conflicts(), Lines({"directory-replaced src", "changed src/a"}));
+}
+
 TEST(Conflicts, DirectoryOnTheWayIsALinkByNow) {
   Conflicted layers;
   layers.directory("src");
