@@ -561,8 +561,9 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
   const CallContext& context = requester.context;
   const auto settled = [&]() -> Result<ChangesOutcome> {
     const ConfinementPlan& plan = permit.plan();
+    const std::string workspace = layers.find_moved(session_.workspace);
     ChangeTerms terms{.state = session_.installation.state,
-                      .workspace = session_.workspace,
+                      .workspace = workspace,
                       .writes = plan.writes,
                       .git = permit.facts().guard.git,
                       .sync = write_options(session_.settings).sync,
@@ -579,7 +580,7 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     std::vector<std::string> trees;
     for (const TreeLayer& layer : layers.trees()) trees.push_back(layer.tree.path);
     terms.rules.rules = session_.settings.changes;
-    terms.rules.allowed = TRY(allowed_paths(judged.request.allow_protected, session_.workspace, trees));
+    terms.rules.allowed = TRY(allowed_paths(judged.request.allow_protected, workspace, trees));
     terms.rules.parts = session_.protected_parts;
     for (const ToolchainFact& toolchain :
          permit.facts().toolchains)  // a virtual environment links to its interpreter

@@ -73,7 +73,11 @@ TEST_P(Commit, NothingWrittenIsNoChange) {
   file("f", "text");
   const Answer ran = after("cat f; touch -r f f; chmod 644 f");
   EXPECT_EQ(changes(ran.json), Paths{});
-  EXPECT_TRUE(fs::is_empty(layers())) << "the layers of a call that wrote nothing stay";
+  for (const auto& left : fs::directory_iterator(layers()))
+    EXPECT_TRUE(left.path().filename().string().starts_with("ended-")) << left.path();
+  EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));
+  EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));
+  EXPECT_EQ(std::distance(fs::directory_iterator(layers()), {}), 1) << "they are not used again";
 }
 
 TEST_P(Commit, TheHostSeesTheOldStateMeanwhile) {
@@ -237,7 +241,95 @@ TEST_P(Commit, WhatTheHostChangedMeanwhileIsNotOverwritten) {
   EXPECT_TRUE(contains(ran.err, "f was changed since the call began")) << ran.err;
 }
 
-// Also where its names explain its times.
+// The host and the call make other files in a directory and around it: neither is in the other's way.
+TEST_P(Commit, NewFilesBesideThoseOfTheHostAreNoConflict) {
+  file("src/f", "old\n");
+  const Ran ran = while_running("echo mine > src/mine; echo mine > mine",
+                                "echo theirs > src/theirs; echo theirs > theirs");
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  for (const char* name : {"mine", "theirs"}) {
+    EXPECT_EQ(content(name), std::string(name) + "\n") << ran.err;
+    EXPECT_EQ(content(std::string("src/") + name), std::string(name) + "\n");
+  }
+}
+
+TEST_P(Commit, AWorkspaceThatIsRenamedMeanwhileLosesNothing) {
+  file("f", "old\n");
+  const std::string moved = workspace().string() + ".moved";
+  const Ran ran = while_running("echo precious > work; echo new > f; echo x > .envrc",
+                                "mv '" + workspace().string() + "' '" + moved + "'");
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_EQ(read_file(fs::path(moved) / "work"), "precious\n") << ran.err;
+  EXPECT_EQ(read_file(fs::path(moved) / "f"), "new\n");
+  EXPECT_FALSE(fs::exists(fs::path(moved) / ".envrc"));
+  fs::rename(moved, workspace());
+}
+
+// What a repository names is executed wherever it lies: also in a tree of the call in which nothing else
+// changed.
+TEST_P(Commit, WhatARepositoryNamesInAnotherTreeIsWithheld) {
+  NEEDS("git");
+  const std::string other = workspace().string() + ".other";
+  ASSERT_TRUE(exited(outside("mkdir -p '" + other + "/hooks'; git init -q .; git config core.hooksPath '" +
+                             other + "/hooks'; git config include.path '" + other + "/included'"),
+                     0));
+  const std::string attack = "echo x > '" + other + "/included'; cp /bin/true '" + other +
+                             "/hooks/pre-commit'; echo fine > '" + other + "/fine'";
+  const Answer ran = after(attack, {"--rw", other});
+  EXPECT_EQ(changes(ran.json), (Paths{"created " + other + "/fine", "withheld " + other + "/hooks/pre-commit",
+                                      "withheld " + other + "/included"}))
+      << ran.ran.out;
+  EXPECT_TRUE(fs::is_empty(other + "/hooks"));
+  ASSERT_TRUE(exited(outside("git config --unset core.hooksPath; git config --unset include.path"), 0));
+  const Answer control = after(attack, {"--rw", other});
+  EXPECT_EQ(control.json["changes"]["changed"].number + control.json["changes"]["created"].number, 3)
+      << control.ran.out;
+  EXPECT_TRUE(fs::exists(other + "/hooks/pre-commit")) << "the attack does nothing without the names";
+  fs::remove_all(other);
+}
+
+// The host's git only notes anew what the files look like, in every kind of repository.
+TEST_P(Commit, AnIndexThatTheHostRefreshesIsNoConflict) {
+  NEEDS("git");
+  const std::string made =
+      "set -e; export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org "
+      "GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org; rm -rf * .git ../*.other; mkdir top; cd top; "
+      "git init -q .; echo a > a; echo b > b; git add .; git commit -qm one; ";
+  const struct {
+    const char* name;
+    std::string script;     // leaves the repository in `checkout`
+    std::string workspace;  // from the one of the test
+    std::string start;      // from that
+  } rows[] = {
+      {"at the top", "", "top", "."},
+      {"below the top", "", ".", "top"},
+      {"a linked worktree", "git worktree add -q ../linked", "linked", "."},
+      {"a submodule",
+       "cd ..; mkdir super; cd super; git init -q .; git -c protocol.file.allow=always submodule --quiet add "
+       "../top sub",
+       "super", "sub"},
+  };
+  for (const auto& row : rows) {
+    ASSERT_TRUE(exited(outside(made + row.script), 0)) << row.name;
+    const fs::path checkout = workspace() / row.workspace / row.start;
+    const std::string commit =
+        "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A "
+        "GIT_COMMITTER_EMAIL=a@example.org; echo z >> a; git add a; git commit -qm call; echo written; read "
+        "word";
+    Started started(
+        under({"--writes", "commit", "--workspace", (workspace() / row.workspace).string(), "-C", row.start},
+              {"bash", "-c", commit}, {.input = ""}));
+    char said[8] = {};
+    ASSERT_GT(::read(started.output(), said, sizeof said), 0) << row.name;
+    ASSERT_TRUE(exited(outside("cd '" + checkout.string() + "'; touch b; git status --short >/dev/null"), 0));
+    started.close_input();
+    const Ran ran = started.finish();
+    EXPECT_FALSE(contains(ran.err, "since the call began")) << row.name << ran.err;
+    EXPECT_TRUE(printed(outside("cd '" + checkout.string() + "'; git log -1 --format=%s"), "call\n"))
+        << row.name;
+  }
+}
+
 // A call has no lock while it runs: it may take as long as it likes.
 TEST_P(Commit, ALongCallBesideAHundredCommits) {
   Started started(under({"--writes", "commit"}, {"bash", "-c", "echo begun; read word; echo late > late"},
@@ -260,6 +352,7 @@ TEST_P(Commit, ALongCallBesideAHundredCommits) {
   EXPECT_EQ(content("late"), "late\n");
 }
 
+// Also where its names explain its times.
 TEST_P(Commit, ADirectoryThatTheHostPutThereIsNotOverwritten) {
   file("d/x", "d\n");
   file("e/x", "e\n");

@@ -32,6 +32,16 @@ std::vector<TreeLayers> layers_of(const CallLayers& layers) {
   return trees;
 }
 
+// As it is held, where it is a tree of the call: nothing else may stand at its name by now.
+KnownDirectory workspace_of(const CallLayers& layers, const std::string& path) {
+  for (const TreeLayer& layer : layers.trees()) {
+    if (layer.tree.path != path) continue;
+    if (auto held = know_held(layer.lower.get(), path); held.ok()) return std::move(held).value();
+  }
+  auto known = know_directory(path);
+  return known.ok() ? std::move(known).value() : KnownDirectory{.path = path};
+}
+
 // From here on the layers belong to a set of the store.
 Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const ChangeTerms& terms) {
   if (auto& continued = layers.continued()) {
@@ -43,7 +53,7 @@ Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const Ch
   header.task = terms.task;
   header.start = layers.start();
   header.attributes = layers.attributes();
-  header.workspace = TRY(know_directory(terms.workspace));
+  header.workspace = workspace_of(layers, terms.workspace);
   header.places = {TRY(layers.keep(terms.id))};
   for (const TreeLayer& layer : layers.trees()) header.trees.push_back(TRY(stored_tree(layer)));
   return sets.begin(std::move(header));
@@ -113,7 +123,16 @@ class Settling {
   Settling(CallLayers& layers, const ChangeTerms& terms)
       : layers_(layers), terms_(terms), trees_(layers_of(layers)), sets_(terms.state, boot_id()) {}
 
+  // What cannot be judged is stored, with the reason.
   Result<ChangesOutcome> run(const ConfinementPlan& plan) {
+    auto settled = judge_and_commit(plan);
+    if (settled.ok() || !may_be_stored_) return settled;
+    auto stored = stage(describe(settled.error()));
+    return stored.ok() ? std::move(stored) : std::move(settled);
+  }
+
+ private:
+  Result<ChangesOutcome> judge_and_commit(const ConfinementPlan& plan) {
     for (const ViewEntry* entry : live_trees(plan)) outcome_.live.push_back(entry->source);
     // From here to the last rename no other call commits to these trees: what is judged together must come
     // together.
@@ -151,15 +170,15 @@ class Settling {
     return commit();
   }
 
- private:
   // Where the kernel has not let go of the layers, what is stored is a copy.
   Result<void> let_go() {
     if (terms_.is_released) {
       layers_.take_back_approved();
-      return {};
+    } else {
+      TRY(layers_.renew(terms_.state));
+      trees_ = layers_of(layers_);
     }
-    TRY(layers_.renew(terms_.state));
-    trees_ = layers_of(layers_);
+    may_be_stored_ = true;
     return {};
   }
 
@@ -178,6 +197,7 @@ class Settling {
     if (!outcome_.conflicts.empty()) return stage(conflicts_text(outcome_.conflicts));
     if (const auto counted = count_for_task(terms_, set_, verdicts_); !counted.ok())
       return stage(describe(counted.error()));
+    may_be_stored_ = false;
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
     outcome_.set = work.header.id;
     Committed committed;
@@ -206,6 +226,7 @@ class Settling {
 
   Result<ChangesOutcome> stage(const std::string& why) {
     const bool goes_on = layers_.continued().has_value();
+    may_be_stored_ = false;
     SetInWork work = TRY(begin_set(layers_, sets_, terms_));
     if (!goes_on) work.header.why = why;  // what is in the way of the first is in the way of all
     // Half of a call that the user broke off is put aside: the next one goes on from the project.
@@ -225,6 +246,8 @@ class Settling {
   ChangeSets sets_;
   ChangeSet set_ = {};
   std::vector<ChangeVerdict> verdicts_ = {};
+  // The kernel has let go of the layers, and no set of the store has them yet.
+  bool may_be_stored_ = false;
   ChangesOutcome outcome_ = {};
 };
 

@@ -61,17 +61,6 @@ KeptTotal sum(KeptTotal total, const KeptBytes& more) {
   return {total.sets + 1, {total.bytes.plain + more.plain, total.bytes.ignored + more.ignored}};
 }
 
-Result<KnownDirectory> know_held(int fd, const std::string& path) {
-  struct stat seen {};
-  struct statx birth {};
-  if (::fstat(fd, &seen) != 0) return system_error("look at " + shown(path));
-  KnownDirectory directory{path, seen.st_dev, seen.st_ino};
-  const bool is_known =
-      ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
-  if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
-  return directory;
-}
-
 // Whether a file can be renamed from the one directory to the other: the same mount, not only the same file
 // system.
 bool are_on_one_mount(int one, int other) {
@@ -102,6 +91,17 @@ void remove_known(const KnownDirectory& place) {
 std::string boot_id() {
   const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
   return id.ok() ? id.value() : "";
+}
+
+Result<KnownDirectory> know_held(int fd, const std::string& path) {
+  struct stat seen {};
+  struct statx birth {};
+  if (::fstat(fd, &seen) != 0) return system_error("look at " + shown(path));
+  KnownDirectory directory{path, seen.st_dev, seen.st_ino};
+  const bool is_known =
+      ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
+  if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
+  return directory;
 }
 
 Result<KnownDirectory> know_directory(const std::string& path) {

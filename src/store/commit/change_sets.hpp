@@ -146,6 +146,7 @@ std::string boot_id();
 
 // A path with the identity of what is there now.
 Result<KnownDirectory> know_directory(const std::string& path);
+Result<KnownDirectory> know_held(int directory, const std::string& path);
 // An Error if it is not the one that is known.
 Result<OwnedFd> open_known(const KnownDirectory& directory);
 
