@@ -51,10 +51,12 @@ GitIdentity completed(GitIdentity first, const GitIdentity& second) {
   return first;
 }
 
-std::string identity_config(const GitIdentity& identity) {
-  std::string text = "[include]\n\tpath = /etc/gitconfig\n[user]\n";
+std::string identity_config(const GitIdentity& identity, Owners owners) {
+  std::string text = "[include]\n\tpath = /etc/gitconfig\n";
+  if (is_known(identity)) text += "[user]\n";
   if (!identity.name.empty()) text += "\tname = " + quoted(identity.name) + "\n";
   if (!identity.email.empty()) text += "\temail = " + quoted(identity.email) + "\n";
+  if (owners == Owners::others) text += "[core]\n\tcheckStat = minimal\n";
   return text;
 }
 

@@ -26,7 +26,12 @@ inline bool is_known(const GitIdentity& identity) {
   return !identity.name.empty() || !identity.email.empty();
 }
 
-// The host's own configuration, which ours takes the place of, and the identity on top of it.
-std::string identity_config(const GitIdentity& identity);
+// Whether git inside sees the owner of the project's files as git outside does. If not, each takes the
+// other's index for stale, reads every file again, and writes the index anew.
+enum class Owners { as_outside, others };
+
+// The host's own configuration, which ours takes the place of, and on top of it the identity and what git is
+// to leave out when it compares files with its index.
+std::string identity_config(const GitIdentity& identity, Owners owners);
 
 }  // namespace cloche

@@ -50,8 +50,13 @@ TEST(GitIdentity, AsGitReadsIt) {
 TEST(GitIdentity, WhatIsWrittenIsReadAsTheSame) {
   const GitIdentity rows[] = {
       {"Ada Lovelace", "ada@example.org"}, {"", "ada@example.org"}, {"Ada \"x\" \\ # ; ", "a b"}, {"A", ""}};
-  for (const auto& identity : rows)
-    EXPECT_EQ(identity_in(identity_config(identity)), identity) << identity_config(identity);
+  for (const auto& identity : rows) {
+    for (const Owners owners : {Owners::as_outside, Owners::others}) {
+      const std::string text = identity_config(identity, owners);
+      EXPECT_EQ(identity_in(text), identity) << text;
+      EXPECT_EQ(text.find("checkStat = minimal") != std::string::npos, owners == Owners::others) << text;
+    }
+  }
 }
 
 TEST(GitIdentity, OneFileCompletesTheOther) {

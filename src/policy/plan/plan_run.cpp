@@ -164,11 +164,16 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
 
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
 
+// Run as root, the command has another id than the files, which are shown as its own.
+Owners owners_for_git(const Facts& facts) {
+  return facts.caller.privileged ? Owners::others : Owners::as_outside;
+}
+
 // Where /etc is ours, and no grant of the operator's. Elsewhere only an address can be given that does not
 // outdo a repository's own.
 bool shows_git_identity(const RunRequest& request, const Facts& facts) {
-  return is_known(facts.caller.git) && request.view == View::curated &&
-         request.level >= IsolationLevel::namespaces &&
+  const bool has_something = is_known(facts.caller.git) || owners_for_git(facts) == Owners::others;
+  return has_something && request.view == View::curated && request.level >= IsolationLevel::namespaces &&
          view::granted_over(request, facts, identity_file) == nullptr;
 }
 
@@ -413,8 +418,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   }
   if (request.view == View::curated) view::add_identity(plan, facts);
   if (shows_git_identity(request, facts))
-    plan.view.push_back(view::text(std::string(identity_file), identity_config(facts.caller.git),
-                                   "who commits: the caller's name and address for git"));
+    plan.view.push_back(view::text(std::string(identity_file),
+                                   identity_config(facts.caller.git, owners_for_git(facts)),
+                                   "what git is told: who commits, and how to compare files"));
   view::add_private(plan, request);
   if (request.view == View::curated)
     add_toolchains(plan, toolchains_of(request, facts));  // the host's own view has them where they are

@@ -262,6 +262,16 @@ TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
   EXPECT_EQ(variable(plan_run(request, facts).value(), "GIT_CONFIG_SYSTEM"), "/dev/null");
 }
 
+TEST(PlanRun, GitOfRootDoesNotTakeTheIdsOfFilesForChanges) {
+  Facts facts = plain_host();
+  facts.caller.git = {};
+  EXPECT_EQ(find(plan_run(plain_request(), facts).value(), "/etc/cloche-gitconfig"), nullptr);
+  facts.caller.privileged = true;
+  const auto plan = plan_run(plain_request(), facts).value();
+  EXPECT_EQ(variable(plan, "GIT_CONFIG_SYSTEM"), "/etc/cloche-gitconfig");
+  EXPECT_NE(find(plan, "/etc/cloche-gitconfig")->content.find("checkStat = minimal"), std::string::npos);
+}
+
 TEST(PlanRun, TermComesWithATerminal) {
   RunRequest request = plain_request();
   request.terminal = true;
