@@ -14,7 +14,7 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_id = 60;
-constexpr size_t id_width = 33;
+constexpr size_t least_id_width = 33;
 constexpr size_t most_why = 300;
 constexpr size_t most_paths = 1000;
 constexpr const char* not_judged = "it was not judged";
@@ -132,6 +132,8 @@ std::vector<ListedSet> in_list_order(std::vector<ListedSet> sets, size_t most) {
 
 std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces) {
   if (sets.empty()) return "no change sets\n";
+  size_t id_width = least_id_width;
+  for (const ListedSet& set : sets) id_width = std::max(id_width, shown(set.header.id, most_id).size() + 2);
   std::string text = padded("SET", id_width) + padded("TIME", 26) + padded("STATE", 11) + "CHANGES\n";
   bool waits = false;
   for (const ListedSet& set : sets) {
