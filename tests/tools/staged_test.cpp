@@ -20,6 +20,20 @@ class Staged : public Changes {
     EXPECT_TRUE(exited(ran, 0)) << tool << ran.out << ran.err;
     return ran.out;
   }
+  // A call that goes on from what is staged, and is killed when its layer has the file.
+  void kill_once_written(const std::string& text, const std::string& name) const {
+    Command how =
+        words({"call", "run_script", script(text + "; sleep 60"), "--task", "t", "--writes", "stage"});
+    how.env["XDG_STATE_HOME"] = scene_root() / "own-state";
+    Started started(how);
+    const auto is_written = [&] {
+      return exited(outside("test -s ../own-state/cloche/layers/stored/*/0*/u/" + name), 0);
+    };
+    for (int i = 0; i < 1500 && !is_written(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ::kill(started.pid(), SIGKILL);
+    EXPECT_EQ(started.finish().signal, SIGKILL);
+  }
 };
 
 TEST_P(Staged, LaterCallsOfTheTaskSeeItAndWriteToIt) {
@@ -95,17 +109,7 @@ TEST_P(Staged, AConflictIsSeenByTheNextCallAndHoldsIt) {
 TEST_P(Staged, ACallThatIsKilledLosesNothingOfIt) {
   file("gone/x", "x\n");
   result_of("run_script", script("echo first > a; rm -r gone; mkdir gone; echo y > gone/y"));
-  Command how =
-      words({"call", "run_script", script("echo second > b; echo more >> a; touch /tmp/there; sleep 60"),
-             "--task", "t", "--writes", "stage"});
-  how.env["XDG_STATE_HOME"] = scene_root() / "own-state";
-  Started started(how);
-  const auto is_written = [&] {
-    return contains(outside("cat ../own-state/cloche/layers/stored/*/0/u/b").out, "second");
-  };
-  for (int i = 0; i < 1500 && !is_written(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  ::kill(started.pid(), SIGKILL);
-  EXPECT_EQ(started.finish().signal, SIGKILL);
+  kill_once_written("echo second > b; echo more >> a", "b");
   const auto waiting = sets();
   ASSERT_EQ(waiting.size(), 1U);
   EXPECT_EQ(waiting[0]["status"].string, "staged");
@@ -114,6 +118,23 @@ TEST_P(Staged, ACallThatIsKilledLosesNothingOfIt) {
   EXPECT_TRUE(exited(words_here({"changes", "apply"}), 0));
   EXPECT_EQ(text_of("b"), "second\n");
   EXPECT_FALSE(is_there("gone/x"));
+}
+
+// It is said, and the set that is of no use any more can be thrown away.
+TEST_P(Staged, WhatCannotBeContinuedIsNotLeftOutSilently) {
+  result_of("run_script", script("echo first > a"));
+  kill_once_written("echo second > b", "b");
+  ASSERT_TRUE(exited(outside("mv ../own-state/cloche/layers/stored/*/0 ../own-state/aside"), 0));
+  const Ran next = of_task("run_script", script("ls; echo c > c"));
+  EXPECT_TRUE(contains(next.out + next.err, "what is staged of the task is not seen by this call: open "))
+      << next.out << next.err;
+  const auto both = sets();
+  ASSERT_EQ(both.size(), 2U);
+  const auto stuck = std::find_if(both.begin(), both.end(),
+                                  [](const Json& set) { return set["status"].string == "in use"; });
+  ASSERT_NE(stuck, both.end());
+  EXPECT_TRUE(exited(words_here({"changes", "drop", (*stuck)["set"].string}), 0));
+  EXPECT_EQ(sets().size(), 1U);
 }
 
 // By itself: a directory around it is no answer to the question about it.

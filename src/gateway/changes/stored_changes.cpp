@@ -165,7 +165,8 @@ Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::ve
   }
   outcome.paths = paths_at(set, dropped);
   outcome.waiting = paths_at(set, kept);
-  const bool is_staged = set.header.status == SetStatus::staged;
+  // One that is in use, though its call is gone, could not be brought back to what waits: it can still go.
+  const bool is_staged = set.header.status == SetStatus::staged || set.header.status == SetStatus::continued;
   if (dropped.empty() && !(is_staged && only.empty())) return outcome;
   outcome.end = OperatorEnd::done;
   if (!is_staged || !kept.empty()) {

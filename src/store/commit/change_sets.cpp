@@ -239,7 +239,8 @@ Result<std::optional<SetInWork>> ChangeSets::continue_staged(const std::string& 
   const auto set = staged_of(task, workspace);
   if (!set) return Taken();
   SetInWork work = TRY(work_on(set->header.id));
-  if (work.header.status != SetStatus::staged) return Taken();  // meanwhile it was
+  if (work.header.status == SetStatus::continued) TRY(recover_continued(work));  // its call was killed
+  if (work.header.status != SetStatus::staged) return Taken();  // meanwhile it was applied or dropped
   TRY(set_status(work, SetStatus::continued));
   return Taken(std::move(work));
 }

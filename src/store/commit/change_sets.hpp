@@ -70,7 +70,7 @@ class ChangeSets {
   // What is staged of a task in a workspace; nothing: nothing is.
   std::optional<StoredSet> staged_of(const std::string& task, const KnownDirectory& workspace) const;
   // Takes it for a call of the task, which will write to its layers: until it is staged again they are not
-  // what its list says. An Error: another call has it.
+  // what its list says. An Error: another call has it (EWOULDBLOCK), or it cannot be continued.
   Result<std::optional<SetInWork>> continue_staged(const std::string& task,
                                                    const KnownDirectory& workspace) const;
   // After an undo: these changes are no longer in the project. Nothing else left: the set is undone.

@@ -148,11 +148,16 @@ Result<void> EntryCopier::copy(int from_directory, const std::string& from, cons
   return finish_copy(target_, to.c_str(), *top);
 }
 
-Result<KnownDirectory> copy_layer(const KnownDirectory& layer) {
-  TRY(open_known(layer));
-  const std::string directory(parent_of(layer.path));
-  const std::string name(components_of(layer.path).back());
-  const std::string beside = directory + "-" + TRY(random_word(8));
+namespace {
+
+// "0" and "0-abcdefgh", a copy of it, give "0-ijklmnop": a layer may be copied any number of times.
+Result<std::string> name_of_copy(std::string_view directory) {
+  const size_t begin = directory.rfind('/') + 1;
+  return std::string(directory.substr(0, directory.find('-', begin))) + "-" + TRY(random_word(8));
+}
+
+Result<KnownDirectory> copy_layer_to(const std::string& beside, const std::string& directory,
+                                     const std::string& name) {
   struct stat seen {};
   if (::stat(directory.c_str(), &seen) != 0 || ::mkdir(beside.c_str(), 0700) != 0)
     return system_error("make " + shown(beside));
@@ -163,6 +168,18 @@ Result<KnownDirectory> copy_layer(const KnownDirectory& layer) {
   const OwnedFd to = TRY(sys::open(beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY(EntryCopier(to.get(), OverlaysOwn::copied).copy(from.get(), name, name));
   return know_directory(beside + "/" + name);
+}
+
+}  // namespace
+
+Result<KnownDirectory> copy_layer(const KnownDirectory& layer) {
+  TRY(open_known(layer));
+  const std::string directory(parent_of(layer.path));
+  const std::string name(components_of(layer.path).back());
+  const std::string beside = TRY(name_of_copy(directory));
+  auto copy = copy_layer_to(beside, directory, name);
+  if (!copy.ok()) remove_old_layer({beside + "/" + name});
+  return copy;
 }
 
 void remove_old_layer(const KnownDirectory& layer) {

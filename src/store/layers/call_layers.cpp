@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -202,6 +203,10 @@ void CallLayers::continue_task(const ConfinementPlan& plan, const std::string& s
     auto taken = sets.continue_staged(task, workspace.value());
     if (taken.ok()) {
       continued_ = std::move(taken).value();
+      return;
+    }
+    if (taken.error().number != EWOULDBLOCK) {
+      left_out_ = describe(taken.error());
       return;
     }
     if (sys::monotonic_ms() >= deadline_ms) break;
