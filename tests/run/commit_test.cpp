@@ -601,6 +601,23 @@ ${RUN% run} undo >/dev/null; cat f gone/x; ls -A; ls -A .. | grep -v state)");
   }
 }
 
+// A small reserve is enough to write down what became of it. Without the reserve it is gone, which is said,
+// and the next call has the space again.
+TEST_P(Commit, AFullFileSystemOfTheStateDirectory) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
+  const std::string owner = is_root() ? "0:0" : "65534:65534";
+  const auto fill = [&](const std::string& size) {
+    return with_own_mounts("rm -rf ../full; mkdir ../full; mount -t tmpfs -o mode=700,size=" + size +
+                           " none ../full; chown " + owner +
+                           " ../full; export XDG_STATE_HOME=$(realpath ../full); rm -f big work next" + R"(
+$RUN --writes commit -- sh -c 'echo w > work; dd if=/dev/zero of=big bs=1M count=40 2>/dev/null; true' 2>../said || true
+cat work 2>/dev/null || grep -o 'it could not be stored, and is gone' ../said
+$RUN --writes commit -- sh -c 'echo next > next' 2>/dev/null; cat next; rm ../said)");
+  };
+  EXPECT_TRUE(printed(fill("12m"), "w\nnext\n"));
+  EXPECT_TRUE(printed(fill("3m"), "it could not be stored, and is gone\nnext\n"));
+}
+
 // rename(2) of a directory of the project is EXDEV on a layer, whoever says so.
 TEST_P(Commit, ARenameThatFailedIsExplainedAsAGuess) {
   file("d/f", "text");

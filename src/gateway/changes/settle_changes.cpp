@@ -51,12 +51,14 @@ Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const Ch
   }
   SetHeader header{.id = terms.id, .sync = terms.sync, .label = terms.label};
   header.task = terms.task;
-  header.start = layers.start();
-  header.attributes = layers.attributes();
   header.workspace = workspace_of(layers, terms.workspace);
-  header.places = {TRY(layers.keep(terms.id))};
-  for (const TreeLayer& layer : layers.trees()) header.trees.push_back(TRY(stored_tree(layer)));
-  return sets.begin(std::move(header));
+  TRY(layers.describe_kept(header));
+  SetInWork work = TRY(sets.begin(std::move(header)));
+  if (const auto kept = layers.keep(terms.id); !kept.ok()) {
+    sets.discard(work);
+    return kept.error();
+  }
+  return work;
 }
 
 std::string describe(const ReadFinding& finding) {
@@ -123,12 +125,17 @@ class Settling {
   Settling(CallLayers& layers, const ChangeTerms& terms)
       : layers_(layers), terms_(terms), trees_(layers_of(layers)), sets_(terms.state, boot_id()) {}
 
-  // What cannot be judged is stored, with the reason.
+  // What cannot be judged is stored, with the reason. What cannot be stored either goes at once: no later
+  // call would find it, and each would want for the space.
   Result<ChangesOutcome> run(const ConfinementPlan& plan) {
+    const bool is_stored = layers_.continued().has_value();
     auto settled = judge_and_commit(plan);
-    if (settled.ok() || !may_be_stored_) return settled;
-    auto stored = stage(describe(settled.error()));
-    return stored.ok() ? std::move(stored) : std::move(settled);
+    if (!settled.ok() && may_be_stored_) settled = stage(describe(settled.error()));
+    if (settled.ok() || is_stored || (work_ && work_->header.status != SetStatus::open)) return settled;
+    if (work_) sets_.discard(*work_);
+    Error error = settled.take_error();
+    error.what = "it could not be stored, and is gone: " + error.what.text();
+    return error;
   }
 
  private:
@@ -198,11 +205,14 @@ class Settling {
     if (const auto counted = count_for_task(terms_, set_, verdicts_); !counted.ok())
       return stage(describe(counted.error()));
     may_be_stored_ = false;
-    SetInWork work = TRY(begin_set(layers_, sets_, terms_));
+    SetInWork& work = work_.emplace(TRY(begin_set(layers_, sets_, terms_)));
     outcome_.set = work.header.id;
     Committed committed;
-    for (int tries = 0; tries == 0 || may_try_again(committed, tries); ++tries)
-      committed = TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo}));
+    for (int tries = 0; tries == 0 || may_try_again(committed, tries); ++tries) {
+      auto tried = sets_.commit(work, set_, verdicts_, {.sync = terms_.sync, .bounds = terms_.undo});
+      if (!tried.ok() && work.header.status != SetStatus::open) return tried.error();
+      committed = tried.ok() ? std::move(tried).value() : Committed{.reasons = {tried.error().what}};
+    }
     if (committed.end != CommitEnd::committed) {
       outcome_.end = ChangesEnd::staged;
       outcome_.why_staged = reasons_text(committed.reasons);
@@ -227,7 +237,7 @@ class Settling {
   Result<ChangesOutcome> stage(const std::string& why) {
     const bool goes_on = layers_.continued().has_value();
     may_be_stored_ = false;
-    SetInWork work = TRY(begin_set(layers_, sets_, terms_));
+    SetInWork& work = work_.emplace(TRY(begin_set(layers_, sets_, terms_)));
     if (!goes_on) work.header.why = why;  // what is in the way of the first is in the way of all
     // Half of a call that the user broke off is put aside: the next one goes on from the project.
     if (!goes_on && terms_.was_cancelled && terms_.writes != Writes::stage) work.header.task.clear();
@@ -244,6 +254,7 @@ class Settling {
   const ChangeTerms& terms_;
   std::vector<TreeLayers> trees_;
   ChangeSets sets_;
+  std::optional<SetInWork> work_ = {};
   ChangeSet set_ = {};
   std::vector<ChangeVerdict> verdicts_ = {};
   // The kernel has let go of the layers, and no set of the store has them yet.

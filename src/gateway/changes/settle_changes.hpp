@@ -31,8 +31,8 @@ struct ChangeTerms {
 };
 
 // Nothing of the set has reached the project before this, and all or nothing of what the judge let through
-// has after it. An Error: it could not be read or stored, so it is lost with its layers, and nothing is in
-// the project.
+// has after it. An Error says what became of it: what could not be read or stored is gone with its layers,
+// and nothing of it is in the project.
 Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
                                       const ChangeTerms& terms);
 

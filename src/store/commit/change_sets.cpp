@@ -134,11 +134,28 @@ ChangeSets::ChangeSets(const std::string& state, std::string boot)
       trash_(root_ + "/trash"),
       tasks_(state + "/changes-of-tasks"),
       tally_(state + "/changes-kept"),
+      reserve_(state + "/changes-reserve"),
       boot_(std::move(boot)) {}
 
 Result<void> ChangeSets::write(const std::string& id, const char* file, std::string_view text) const {
-  if (write_private_file(directory_of(id) + "/" + file, text)) return {};
+  const std::string path = directory_of(id) + "/" + file;
+  if (write_private_file(path, text)) return {};
+  if (give_up_reserve() && write_private_file(path, text)) return {};
   return system_error("write to the change set " + id);
+}
+
+void ChangeSets::make_reserve() const {
+  constexpr off_t reserve_bytes = off_t{4} << 20;  // the list of some 30,000 paths
+  const auto file = sys::open(reserve_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (file.ok() && ::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
+}
+
+bool ChangeSets::give_up_reserve() const {
+  const int number = errno;
+  const bool is_full = number == ENOSPC || number == EDQUOT;
+  if (is_full && ::unlink(reserve_.c_str()) == 0) return true;
+  errno = number;
+  return false;
 }
 
 Result<void> ChangeSets::write_header(const SetHeader& header) const {
@@ -162,10 +179,15 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
   if (!make_private_directories(root_)) return system_error("make " + shown(root_));
-  if (::mkdir(directory.c_str(), 0700) != 0) return system_error("make " + shown(directory));
+  if (::mkdir(directory.c_str(), 0700) != 0 && !(give_up_reserve() && ::mkdir(directory.c_str(), 0700) == 0))
+    return system_error("make " + shown(directory));
   OwnedFd lock = TRY(lock_file(directory));
   mark(header.id, SetStatus::open);
-  TRY(write_header(header));
+  if (const auto written = write_header(header); !written.ok()) {
+    mark(header.id, SetStatus::dropped);
+    remove_tree(directory);
+    return written.error();
+  }
   return SetInWork{std::move(header), std::move(lock)};
 }
 
@@ -199,8 +221,10 @@ Result<void> ChangeSets::sync_store(FileSync sync) const {
 }
 
 Result<void> ChangeSets::set_status(SetInWork& set, SetStatus status) const {
-  set.header.status = status;
-  TRY(write_header(set.header));
+  SetHeader header = set.header;
+  header.status = status;
+  TRY(write_header(header));
+  set.header = std::move(header);
   mark(set.header.id, status);
   return {};
 }
@@ -209,9 +233,12 @@ Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
                                const std::vector<ChangeVerdict>& verdicts) const {
   TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, {})));
   const std::string& task = set.header.task;
-  if (!task.empty() && (!make_private_directories(tasks_) ||
-                        !write_private_file(task_file(task, set.header.workspace), set.header.id)))
-    return system_error("write to " + shown(tasks_));
+  if (!task.empty()) {
+    const std::string file = task_file(task, set.header.workspace);
+    const std::string& id = set.header.id;
+    if (!write_private_file(file, id) && !(give_up_reserve() && write_private_file(file, id)))
+      return system_error("write to " + shown(tasks_));
+  }
   return set_status(set, SetStatus::staged);
 }
 
@@ -327,17 +354,17 @@ Result<void> ChangeSets::leave_project(SetInWork& set, const Committed& committe
 // A commit that is stuck stays as it is: the next recovery tries again.
 Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) const {
   if (committed.end == CommitEnd::stuck) return {};
+  SetHeader header = set.header;
+  header.status = committed.end == CommitEnd::committed ? SetStatus::committed : SetStatus::staged;
   if (committed.end == CommitEnd::committed) {
     TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
-    set.header.ended_ns = committed.ended_ns;
+    header.ended_ns = committed.ended_ns;
     const auto tally = sys::open(tally_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     if (tally.ok())  // a line that is missing is found at the next pruning
       (void)sys::write_all(tally.value().get(), tally_line(set.header.kept));
-    set.header.status = SetStatus::committed;
-  } else {
-    set.header.status = SetStatus::staged;
   }
-  TRY(write_header(set.header));
+  TRY(write_header(header));
+  set.header = std::move(header);
   (void)leave_project(set, committed);
   mark(set.header.id, set.header.status);  // last: who finds the mark, finishes this
   return {};
@@ -419,10 +446,19 @@ Result<StoredSet> ChangeSets::find(const std::string& id) const {
   return set;
 }
 
-Result<void> ChangeSets::drop_held(const std::string& id) const {
+bool ChangeSets::has(const std::string& id) const {
+  return ::access(directory_of(id).c_str(), F_OK) == 0 || ::access((trash_ + "/" + id).c_str(), F_OK) == 0;
+}
+
+// Where the file system is full the status cannot be written, and the set has to go all the same.
+Result<void> ChangeSets::drop_held(SetInWork& set) const {
+  const std::string& id = set.header.id;
+  (void)set_status(set, SetStatus::dropped);
   if (!make_private_directories(trash_)) return system_error("make " + shown(trash_));
   if (::rename(directory_of(id).c_str(), (trash_ + "/" + id).c_str()) != 0)
     return system_error("drop the change set " + id);
+  set.header.status = SetStatus::dropped;
+  mark(id, SetStatus::dropped);
   return {};
 }
 
@@ -430,8 +466,7 @@ Result<void> ChangeSets::drop(const std::string& id) const {
   SetInWork set = TRY(work_on(id));
   if (set.header.status == SetStatus::committing)
     return refusal("the change set " + id + " is not committed to its end");
-  TRY(set_status(set, SetStatus::dropped));
-  return drop_held(id);
+  return drop_held(set);
 }
 
 void ChangeSets::discard(SetInWork& set) const {

@@ -52,6 +52,9 @@ class ChangeSets {
   // `boot` is the running boot's id (/proc/sys/kernel/random/boot_id).
   ChangeSets(const std::string& state, std::string boot);
 
+  // Before a call, which may fill the file system: space for what this class writes of it then.
+  void make_reserve() const;
+
   // Id, user and boot are filled in; an id that is given must be plain and new.
   Result<SetInWork> begin(SetHeader header) const;
 
@@ -86,6 +89,8 @@ class ChangeSets {
   // Newest first. Without a workspace: all of this user's.
   std::vector<SetHeader> list(const std::optional<KnownDirectory>& workspace = {}) const;
   Result<StoredSet> find(const std::string& id) const;
+  // Whether there is one, or what is left of one that was dropped.
+  bool has(const std::string& id) const;
 
   // Finishes or takes back what killed processes began to commit, and drops what they had only opened.
   // `is_allowed` judges a set again; what it does not allow is taken back. May be empty.
@@ -109,7 +114,9 @@ class ChangeSets {
   Result<void> write(const std::string& id, const char* file, std::string_view text) const;
   Result<void> write_header(const SetHeader& header) const;
   Result<void> sync_store(FileSync sync) const;
-  Result<void> drop_held(const std::string& id) const;
+  Result<void> drop_held(SetInWork& set) const;
+  // After a failure: whether there is more space now, so that it is worth another try. errno stays.
+  bool give_up_reserve() const;
   std::string undo_directory(const SetHeader& header, size_t tree) const {
     return directory_of(header.id) + "/undo-" + std::to_string(tree);
   }
@@ -133,11 +140,12 @@ class ChangeSets {
   bool is_marked(const std::string& id) const;
 
   std::string state_;
-  std::string marks_;  // STATE/changes-in-work: a file for each set that is open or being committed
-  std::string root_;   // STATE/changes
-  std::string trash_;  // STATE/changes/trash
-  std::string tasks_;  // STATE/changes-of-tasks
-  std::string tally_;  // STATE/changes-kept: a line for each commit, so that no call has to read every set
+  std::string marks_;    // STATE/changes-in-work: a file for each set that is open or being committed
+  std::string root_;     // STATE/changes
+  std::string trash_;    // STATE/changes/trash
+  std::string tasks_;    // STATE/changes-of-tasks
+  std::string tally_;    // STATE/changes-kept: a line for each commit, so that no call has to read every set
+  std::string reserve_;  // STATE/changes-reserve: space that is kept for what has to be written down
   std::string boot_;
 };
 

@@ -38,8 +38,7 @@ std::optional<Recovered> ChangeSets::recover_one(const SetHeader& seen, const Is
   if (set.header.status == SetStatus::open) {
     // Nothing of it has reached the project, and what the call would still have done is unknown.
     remove_commit_directories(set.header);
-    done = set_status(set, SetStatus::dropped);
-    if (done.ok()) done = drop_held(seen.id);
+    done = drop_held(set);
   } else if (set.header.status == SetStatus::committing) {
     done = recover_commit(set, is_allowed, answer);
   } else if (set.header.status == SetStatus::continued) {

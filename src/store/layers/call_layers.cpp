@@ -86,19 +86,16 @@ Result<void> copy_entry_state(int lower, int upper, const std::string& name, con
   return copy_attributes(lower, name.c_str(), upper, name.c_str());
 }
 
-Result<StoredTree> stored_tree(const TreeLayer& layer) {
-  return StoredTree{.project = {layer.tree.path, layer.tree.device, layer.tree.inode},
-                    .source = TRY(know_directory(layer.directory + "/" + wire::upper_name))};
-}
-
 Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::string& state, bool privileged,
                                     const std::string& task) {
   if (state.empty())
     return refusal("there is no state directory for what a call writes",
                    "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");
-  ChangeSets(state, boot_id()).recover_interrupted();  // the call is to see whole what was committed before
+  const ChangeSets sets(state, boot_id());
+  sets.recover_interrupted();  // the call is to see whole what was committed before
   const auto attributes = privileged ? OverlayAttributes::privileged : OverlayAttributes::user_namespace;
   const std::string root = TRY(find_layer_root(state, attributes));
+  sets.make_reserve();
   const bool is_hidden = is_beneath(state, root);  // no view has it
   if (const ViewEntry* shown = is_hidden ? nullptr : shows(plan, root))
     return refusal(
@@ -269,11 +266,25 @@ std::string CallLayers::find_moved(const std::string& path) {
   return found;
 }
 
-Result<KnownDirectory> CallLayers::keep(const std::string& id) {
-  const size_t length = place_.directory().size();
-  KnownDirectory kept = TRY(place_.keep(id));
-  for (TreeLayer& layer : trees_) layer.directory = kept.path + layer.directory.substr(length);
-  return kept;
+Result<void> CallLayers::describe_kept(SetHeader& header) const {
+  header.start = start_;
+  header.attributes = attributes_;
+  header.places = {TRY(place_.as_kept(header.id))};
+  for (const TreeLayer& layer : trees_) {
+    KnownDirectory upper = TRY(know_directory(layer.directory + "/" + wire::upper_name));
+    upper.path.replace(0, place_.directory().size(), header.places.front().path);
+    header.trees.push_back(
+        {.project = {layer.tree.path, layer.tree.device, layer.tree.inode}, .source = std::move(upper)});
+  }
+  return {};
+}
+
+Result<void> CallLayers::keep(const std::string& id) {
+  const std::string from = place_.directory();
+  const std::string to = TRY(place_.as_kept(id)).path;
+  TRY(place_.keep(id));
+  for (TreeLayer& layer : trees_) layer.directory.replace(0, from.size(), to);
+  return {};
 }
 
 }  // namespace cloche

@@ -33,9 +33,6 @@ struct TreeLayer {
   OwnedFd upper = {};
 };
 
-// What a set in the store knows of a layer.
-Result<StoredTree> stored_tree(const TreeLayer& layer);
-
 // What Cloche itself put into a layer (approved_files.cpp).
 struct PlacedEntry {
   size_t tree = 0;
@@ -82,8 +79,10 @@ class CallLayers {
   // The trees are known by what is held of them, and from here on by their new paths.
   std::string find_moved(const std::string& path);
 
-  // Puts the directories where no later call removes them, for a set of that id: their new place.
-  Result<KnownDirectory> keep(const std::string& id);
+  // What a set of that id has to know of the directories, and then: puts them where no later call removes
+  // them.
+  Result<void> describe_kept(SetHeader& header) const;
+  Result<void> keep(const std::string& id);
 
   // The set that was staged before the call and that its writes went to; nothing: they are a set of their
   // own.

@@ -125,7 +125,7 @@ Result<std::string> find_layer_root(const std::string& state, OverlayAttributes 
 }
 
 Result<LayerPlace> LayerPlace::make(const std::string& root) {
-  for (const std::string& directory : {root, root + running}) {
+  for (const std::string& directory : {root, root + running, root + stored}) {
     if (is_private(directory)) continue;
     if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
     if (!is_private(directory))
@@ -181,14 +181,27 @@ LayerPlace::~LayerPlace() {
   if (!is_small || ::rename(directory_.c_str(), to.c_str()) != 0) remove_tree(directory_);
 }
 
-Result<KnownDirectory> LayerPlace::keep(const std::string& id) {
-  const std::string parent = root_ + stored;
-  if (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + parent);
-  const std::string kept = parent + "/" + id;
+Result<KnownDirectory> LayerPlace::as_kept(const std::string& id) const {
+  KnownDirectory known = TRY(know_directory(directory_));
+  known.path = root_ + stored + "/" + id;
+  return known;
+}
+
+Result<void> LayerPlace::keep(const std::string& id) {
+  const std::string kept = root_ + stored + "/" + id;
   if (::renameat2(AT_FDCWD, directory_.c_str(), AT_FDCWD, kept.c_str(), RENAME_NOREPLACE) != 0)
     return system_error("store what the call wrote as " + kept);
   directory_.clear();
-  return know_directory(kept);
+  return {};
+}
+
+void remove_orphans(const std::string& root, const std::function<bool(const std::string& id)>& is_known) {
+  for (const auto& name : names_in(root + stored)) {
+    const std::string path = root + stored + "/" + name;
+    const auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!held.ok() || ::flock(held.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (!is_known(name)) remove_tree(path);
+  }
 }
 
 }  // namespace cloche

@@ -9,6 +9,7 @@
 // name when it ends, the next one empties that while its command starts, and the one after that uses it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.hpp"
@@ -34,7 +35,10 @@ class LayerPlace {
 
   const std::string& directory() const { return directory_; }
   int held() const { return held_.get(); }
-  Result<KnownDirectory> keep(const std::string& id);
+  // What the directory will be as that of a set, and then: it is. The set has to know it first, so that no
+  // process that is killed leaves one in `stored` that belongs to none.
+  Result<KnownDirectory> as_kept(const std::string& id) const;
+  Result<void> keep(const std::string& id);
 
  private:
   LayerPlace() = default;
@@ -43,6 +47,9 @@ class LayerPlace {
   std::string directory_ = {};  // empty: nothing is to be removed
   OwnedFd held_ = {};           // with the lock
 };
+
+// What lies in `stored` and belongs to no set and no call that runs: what removing a set has left.
+void remove_orphans(const std::string& root, const std::function<bool(const std::string& id)>& is_known);
 
 // Where layers with these attributes lie: in the state directory; where that is on a file system that cannot
 // hold any, in memory. An Error says why there is no such place.

@@ -110,7 +110,8 @@ TEST(LayerPlace, WhatIsKeptIsNotUsedAgain) {
   std::string kept;
   {
     LayerPlace first = root.used();
-    kept = first.keep("set-1").value().path;
+    kept = first.as_kept("set-1").value().path;
+    ASSERT_TRUE(first.keep("set-1").ok());
   }
   const LayerPlace second = root.make();
   second.clear_ended();
@@ -125,6 +126,20 @@ TEST(LayerPlace, APlaceOfAnotherUserIsRefused) {
   const auto place = LayerPlace::make(root.path);
   ASSERT_FALSE(place.ok());
   EXPECT_NE(describe(place.error()).find("not a directory of yours alone"), std::string::npos);
+}
+
+// With a set of that name, and of a call that runs, it stays.
+TEST(LayerPlace, WhatBelongsToNoSetIsRemoved) {
+  const Root root;
+  const std::string stored = root.path + "/stored";
+  LayerPlace running = root.used();
+  ASSERT_TRUE(running.keep("running").ok());
+  for (const char* id : {"known", "orphan"}) {
+    LayerPlace place = root.used();
+    ASSERT_TRUE(place.keep(id).ok());
+  }
+  remove_orphans(root.path, [](const std::string& id) { return id == "known"; });
+  EXPECT_EQ(names_in(stored), (std::vector<std::string>{"known", "running"}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/sys/sys.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/task_changes.hpp"
+#include "store/layers/layer_place.hpp"
 #include "store/record/record.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -95,6 +96,7 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
     (void)sets.recover();
     report.change_sets = sets.prune(undo, ::time(nullptr) * 1000).dropped;
     sets.empty_trash();
+    remove_orphans(state + "/layers", [&](const std::string& id) { return sets.has(id); });
   }
   for (const auto& place : runs_in(state)) {
     const bool whole = older_than_ms && age_ms(place) >= *older_than_ms;
