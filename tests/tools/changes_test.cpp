@@ -311,6 +311,33 @@ TEST_P(Changes, WordsThatMeanNothingAreSaidToDoSo) {
   EXPECT_TRUE(refused(words_here({"changes", "apply"}), {2}, {"2 change sets wait"}));
 }
 
+// What was beyond the bound is not lost with what was within it.
+TEST_P(Changes, WhatWasReadInPartIsAppliedWhole) {
+  const std::string write = "for i in $(seq 50); do echo $i > f$i; done; echo e > .envrc";
+  ASSERT_TRUE(exited(words_here({"run", "--changes", "20", "--", "sh", "-c", write}), 0));
+  EXPECT_TRUE(contains(words_here({"changes", "show"}).out, "not judged yet"));
+  const Ran one = words_here({"changes", "apply", "--only", "f7"});
+  EXPECT_TRUE(exited(one, 0)) << one.out;
+  EXPECT_TRUE(is_there("f7"));
+  const Ran rest = words_here({"changes", "apply"});
+  EXPECT_TRUE(exited(rest, 0)) << rest.out;
+  for (int i = 1; i <= 50; ++i) EXPECT_TRUE(is_there("f" + std::to_string(i))) << i;
+  EXPECT_FALSE(is_there(".envrc")) << "which the host would execute";
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", ".envrc"}), 0));
+}
+
+TEST_P(Changes, OfASetThatWasReadInPartAPathCanBeDropped) {
+  file(".cloche/config.json", R"({"changes": [{"paths": ["*.lock"], "action": "deny"}]})");
+  const std::string write = "for i in $(seq 50); do echo $i > f$i; done; echo l > a.lock";
+  ASSERT_TRUE(exited(words_here({"run", "--changes", "20", "--", "sh", "-c", write}), 0));
+  ASSERT_TRUE(exited(words_here({"changes", "drop", "--only", "f7"}), 0));
+  const Ran rest = words_here({"changes", "apply"});
+  EXPECT_TRUE(exited(rest, 0)) << rest.out;
+  EXPECT_FALSE(is_there("f7"));
+  EXPECT_TRUE(is_there("f8"));
+  EXPECT_FALSE(is_there("a.lock")) << "as a rule of the project has it";
+}
+
 FOR_EVERYONE(Changes);
 
 }  // namespace

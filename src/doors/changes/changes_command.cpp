@@ -17,6 +17,7 @@
 #include "doors/changes/visible_bytes.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/configuration/configuration.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "store/commit/set_contents.hpp"
 #include "store/host/callers_home.hpp"
@@ -71,10 +72,13 @@ void expect_undone(const std::vector<OperatorOutcome>& later, OperatorOutcome& o
 
 class ChangesDoor {
  public:
-  ChangesDoor(const ChangesArguments& arguments, const Environment& environment, const std::string& state)
+  ChangesDoor(const ChangesArguments& arguments, const Environment& environment,
+              const Installation& installation)
       : arguments_(arguments),
         environment_(environment),
-        store_(state, find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
+        installation_(installation),
+        store_(installation.state,
+               find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
 
   Result<int> run() {
     for (const Recovered& recovered : store_.sets().recover()) complain(recovered_text(recovered));
@@ -271,6 +275,15 @@ class ChangesDoor {
     return print_all(arguments_.json ? outcomes_json(outcomes, word) : text, code);
   }
 
+  // Those by which the call would have been judged; of a set that was judged none are asked for.
+  Result<ChangeRules> rules_for(const SetHeader& header) const {
+    ChangeRules rules;
+    if (!is_unjudged(TRY(store_.sets().find(header.id)))) return rules;
+    rules.rules =
+        TRY(load_configuration(environment_, installation_, header.workspace.path)).settings.changes;
+    return rules;
+  }
+
   Result<int> answer() const {
     const auto sets = TRY(wanted());
     if (sets.empty()) return nothing();
@@ -281,8 +294,10 @@ class ChangesDoor {
     const auto only = TRY(resolve_paths(header, arguments_.paths, here_));
     const auto ours = TRY(resolve_paths(header, arguments_.ours, here_));
     const auto theirs = TRY(resolve_paths(header, arguments_.theirs, here_));
-    const OperatorOutcome outcome =
-        TRY(is_apply ? store_.apply(header.id, {only, ours, theirs}) : store_.drop(header.id, only));
+    // What cannot be configured can still be thrown away.
+    const ChangeRules rules = is_apply || !only.empty() ? TRY(rules_for(header)) : ChangeRules();
+    const OperatorOutcome outcome = TRY(is_apply ? store_.apply(header.id, {only, ours, theirs}, rules)
+                                                 : store_.drop(header.id, only, rules));
     const OperatorWord word = is_apply ? OperatorWord::apply : OperatorWord::drop;
     const int code = print_all(arguments_.json ? outcomes_json({outcome}, word) : outcome_text(outcome, word),
                                exit_code_of(outcome.end));
@@ -292,6 +307,7 @@ class ChangesDoor {
 
   const ChangesArguments& arguments_;
   const Environment& environment_;
+  const Installation& installation_;
   StoredChanges store_;
   std::vector<SetHeader> all_ = {};  // newest first
   WorkspaceHere here_ = {};
@@ -307,7 +323,7 @@ int changes_door(std::span<char* const> words, const Environment& environment, C
   const auto done = [&]() -> Result<int> {
     const Installation installation = TRY(find_installation(environment));
     if (installation.state.empty()) return refusal("there is no state directory: " + installation.no_state);
-    return ChangesDoor(arguments.value(), environment, installation.state).run();
+    return ChangesDoor(arguments.value(), environment, installation).run();
   }();
   return done.ok() ? done.value() : report(done.error());
 }

@@ -18,6 +18,10 @@ constexpr size_t least_id_width = 33;
 constexpr size_t most_why = 300;
 constexpr size_t most_paths = 1000;
 constexpr const char* not_judged = "it was not judged";
+constexpr const char* not_read =
+    "not judged yet, and perhaps only a part of what the call wrote: cloche changes apply reads all of it "
+    "and "
+    "judges it\n";
 constexpr const char* not_there =
     "it is not in the project: it was taken back, or stays because of what is withheld in it";
 
@@ -191,6 +195,7 @@ std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files
   std::string text = set_heading(set.header) + "\n";
   text += "workspace " + shown(set.header.workspace.path, most_why) + "\n";
   text += counts_text(count(files)) + "\n";
+  if (is_unjudged(set)) text += not_read;
   size_t lines = 0;
   size_t left_out = 0;
   for (const ShownPlace& place : display_order(files)) {

@@ -44,6 +44,7 @@ class Applying {
         changes_(set_.changes) {
     outcome_.set = set_.header.id;
     outcome_.label = set_.header.label;
+    is_unjudged_ = is_unjudged(set_) && !changes_.changes.empty();
     set_.verdicts.resize(changes_.changes.size());
   }
 
@@ -83,6 +84,7 @@ class Applying {
   StoredSet set_;
   ChangeSet changes_;  // the set's, with what the project has by now where the operator wants theirs
   std::set<size_t> chosen_ = {};  // of the changes
+  bool is_unjudged_ = false;
   OperatorOutcome outcome_ = {};
 };
 
@@ -217,6 +219,9 @@ void Applying::list_waiting(const StoredSet& now) {
 }
 
 Result<OperatorOutcome> Applying::nothing() {
+  if (is_unjudged_)
+    outcome_.reasons.emplace_back(
+        "what the call wrote could not be read or judged whole: name each path (--only PATH)");
   list_waiting(set_);
   return std::move(outcome_);
 }
@@ -275,7 +280,8 @@ Result<OperatorOutcome> Applying::commit_rest() {
 
 }  // namespace
 
-Result<OperatorOutcome> StoredChanges::apply(const std::string& id, const ApplyPaths& paths) const {
+Result<OperatorOutcome> StoredChanges::apply(const std::string& id, const ApplyPaths& paths,
+                                             const ChangeRules& rules) const {
   SetInWork work = TRY(sets_.work_on(id));
   StoredSet set = TRY(sets_.find(id));
   const SetStatus status = set.header.status;
@@ -284,6 +290,7 @@ Result<OperatorOutcome> StoredChanges::apply(const std::string& id, const ApplyP
   TRY(check_places(set.header));
   if (set.changes.trees.size() != set.header.trees.size())
     return refusal("the change set " + id + " is damaged");
+  TRY(judge_now(work, set, rules));
   return Applying(state_, git_, sets_, std::move(work), std::move(set)).run(paths);
 }
 

@@ -164,8 +164,9 @@ class Settling {
       if (!earlier.ok()) return stage(describe(earlier.error()));
       rules.earlier = std::move(earlier).value();
     }
-    JudgedChanges judged = judge_changes(
-        set_, TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms})), rules);
+    const ChangeFacts facts = TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms}));
+    if (facts.too_much) return stage(*facts.too_much);  // unjudged: an operator's apply has no such bound
+    JudgedChanges judged = judge_changes(set_, facts, rules);
     verdicts_ = std::move(judged.verdicts);
     if (const auto& before = layers_.continued()) return stage(went_on + before->header.why);
     if (judged.stage) return stage(*judged.stage);

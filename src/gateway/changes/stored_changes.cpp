@@ -94,6 +94,10 @@ std::vector<size_t> waiting_changes(const StoredSet& set) {
   return places;
 }
 
+bool is_unjudged(const StoredSet& set) {
+  return set.header.status == SetStatus::staged && set.verdicts.empty();
+}
+
 Result<void> check_places(const SetHeader& set) {
   const auto check = [&](const KnownDirectory& directory) -> Result<void> {
     const auto now = know_directory(directory.path);
@@ -149,9 +153,34 @@ Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::ve
   return commit_undo(sets_, set, plan, std::move(outcome));
 }
 
-Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<UndoPath>& only) const {
+Result<void> StoredChanges::judge_now(SetInWork& work, StoredSet& set, const ChangeRules& rules) const {
+  if (!is_unjudged(set)) return {};
+  const HeldTrees held = TRY(hold_trees(set.header.trees));
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < held.trees.size(); ++i) {
+    const KnownDirectory& project = set.header.trees[i].project;
+    layers.push_back({{project.path, project.device, project.inode},
+                      held.trees[i].project,
+                      held.trees[i].source,
+                      set.header.attributes});
+  }
+  constexpr uint64_t all = ~uint64_t{0};
+  const ReadChanges read =
+      TRY(read_changes(layers, {.entries = all, .depth = ~0U, .compared_bytes = all, .until_ms = all}));
+  std::vector<ChangeVerdict> verdicts;
+  const ChangeFacts facts = TRY(look_around_changes(read.set, layers, git_));
+  if (read.is_exact() && !facts.too_much) verdicts = judge_changes(read.set, facts, rules).verdicts;
+  TRY(close_directories(layers, read.set));
+  TRY(sets_.stage(work, read.set, verdicts));
+  set = TRY(sets_.find(set.header.id));
+  return {};
+}
+
+Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<UndoPath>& only,
+                                            const ChangeRules& rules) const {
   SetInWork work = TRY(sets_.work_on(id));
-  const StoredSet set = TRY(sets_.find(id));
+  StoredSet set = TRY(sets_.find(id));
+  if (!only.empty()) TRY(judge_now(work, set, rules));
   OperatorOutcome outcome = about(set.header);
   const auto waiting = waiting_changes(set);
   std::vector<size_t> dropped;

@@ -12,6 +12,7 @@
 #include "gateway/changes/chosen_sets.hpp"
 #include "model/changes_outcome.hpp"
 #include "model/facts.hpp"
+#include "policy/changes/change_rules.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/layers/layer_reader.hpp"
 
@@ -20,6 +21,9 @@ namespace cloche {
 // What waits in a set for the operator: all of one that is staged; of a committed one what was withheld or
 // asked about. Indices into its changes.
 std::vector<size_t> waiting_changes(const StoredSet& set);
+
+// Of a staged set: the judge has not spoken, and its list may be a part of what the call wrote.
+bool is_unjudged(const StoredSet& set);
 
 enum class OperatorEnd {
   done,
@@ -55,14 +59,23 @@ class StoredChanges {
 
   const ChangeSets& sets() const { return sets_; }
 
-  // An Error: the set cannot be worked on, or does not have these paths.
-  Result<OperatorOutcome> apply(const std::string& id, const ApplyPaths& paths) const;
-  Result<OperatorOutcome> drop(const std::string& id, const std::vector<UndoPath>& only) const;
+  // An Error: the set cannot be worked on, or does not have these paths. A set that was not judged is judged
+  // by these rules.
+  Result<OperatorOutcome> apply(const std::string& id, const ApplyPaths& paths,
+                                const ChangeRules& rules = {}) const;
+  // Without paths all of it. With them a set that was not judged is judged as well, so that what it holds is
+  // known whole.
+  Result<OperatorOutcome> drop(const std::string& id, const std::vector<UndoPath>& only,
+                               const ChangeRules& rules = {}) const;
   // No paths: everything.
   Result<OperatorOutcome> undo(const std::string& id, const std::vector<UndoPath>& paths,
                                Rehearsal rehearsal) const;
 
  private:
+  // Of a set that was not judged, and so perhaps not read to its end: reads what the call wrote without a
+  // bound, judges it, and writes both down.
+  Result<void> judge_now(SetInWork& work, StoredSet& set, const ChangeRules& rules) const;
+
   std::string state_;
   GitSources git_;
   ChangeSets sets_;
