@@ -338,6 +338,31 @@ TEST_P(Changes, OfASetThatWasReadInPartAPathCanBeDropped) {
   EXPECT_FALSE(is_there("a.lock")) << "as a rule of the project has it";
 }
 
+TEST_P(Changes, ADirectoryThatBothMadeIsOneForBoth) {
+  ASSERT_TRUE(
+      exited(write_by("stage", "mkdir -p out/d; chmod 700 out/d; echo c > out/c; echo c > out/d/both"), 0));
+  file("out/h", "host\n");
+  file("out/d/both", "host\n");
+  ASSERT_TRUE(exited(outside("chmod 755 out out/d"), 0));
+  const Ran conflict = words_here({"changes", "apply"});
+  EXPECT_TRUE(exited(conflict, 1));
+  EXPECT_TRUE(contains(conflict.out, "\n  out/d/both was created since the call began\n")) << conflict.out;
+  EXPECT_FALSE(contains(conflict.out, "  out was")) << conflict.out;
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--ours", "out"}), 1)) << "nothing is left of it";
+  const Ran one = words_here({"changes", "apply", "--only", "out/c"});
+  EXPECT_TRUE(exited(one, 0)) << one.out;
+  EXPECT_EQ(text_of("out/c"), "c\n");
+  EXPECT_EQ(text_of("out/d/both"), "host\n");
+  const Ran theirs = words_here({"changes", "apply", "--only", "out", "--theirs", "out"});
+  EXPECT_TRUE(exited(theirs, 0)) << theirs.out;
+  EXPECT_EQ(text_of("out/d/both"), "c\n");
+  EXPECT_EQ(outside("stat -c %a out/d").out, "700\n");
+  EXPECT_EQ(text_of("out/h"), "host\n");
+  EXPECT_TRUE(exited(words_here({"undo"}), 0));
+  EXPECT_EQ(text_of("out/d/both"), "host\n");
+  EXPECT_EQ(outside("stat -c %a out/d").out, "755\n");
+}
+
 FOR_EVERYONE(Changes);
 
 }  // namespace

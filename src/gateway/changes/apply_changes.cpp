@@ -45,7 +45,8 @@ class Applying {
     outcome_.set = set_.header.id;
     outcome_.label = set_.header.label;
     is_unjudged_ = is_unjudged(set_) && !changes_.changes.empty();
-    set_.verdicts.resize(changes_.changes.size());
+    verdicts_ = set_.verdicts;
+    verdicts_.resize(changes_.changes.size());
   }
 
   Result<OperatorOutcome> run(const ApplyPaths& paths) {
@@ -58,6 +59,10 @@ class Applying {
       outcome_.end = OperatorEnd::conflict;
       return std::move(outcome_);
     }
+    if (chosen_.empty()) {
+      outcome_.reasons.emplace_back("the project has it already");
+      return nothing();
+    }
     return is_staged() ? commit_staged(paths) : commit_rest();
   }
 
@@ -68,6 +73,10 @@ class Applying {
   void choose_parents(const std::vector<size_t>& waiting);
   Result<void> find_obstacles(const ApplyPaths& paths);
   std::vector<UndoPath> named(const ApplyPaths& paths) const;
+  std::set<size_t> find_merged(const HeldTrees& held) const;
+  void find_conflicts_in_merged(const std::set<size_t>& merged, const ApplyPaths& paths,
+                                const HeldTrees& held);
+  void forget_merged(const std::set<size_t>& merged);
   Result<bool> take_theirs(size_t place, int project);
   CallStart start() const;
   ChangeSet chosen_changes() const;
@@ -83,6 +92,8 @@ class Applying {
   SetInWork work_;
   StoredSet set_;
   ChangeSet changes_;  // the set's, with what the project has by now where the operator wants theirs
+  std::vector<ChangeVerdict> verdicts_ = {};
+  ChangeSet merged_ = {};  // new directories of the set that the project has by now: no longer of the changes
   std::set<size_t> chosen_ = {};  // of the changes
   bool is_unjudged_ = false;
   OperatorOutcome outcome_ = {};
@@ -102,7 +113,7 @@ Result<void> Applying::choose(const ApplyPaths& paths) {
     const Change& change = changes_.changes[place];
     // What is withheld, or was never judged, has to be named itself: a directory around it is no answer to
     // it.
-    const bool is_withheld = set_.verdicts[place].fate == Fate::withheld;
+    const bool is_withheld = verdicts_[place].fate == Fate::withheld;
     const bool is_meant_by_name = is_named(paths.only, change) || is_named(paths.theirs, change);
     const bool is_wanted =
         is_withheld ? is_meant_by_name : paths.only.empty() || is_meant(paths.only, change);
@@ -153,20 +164,78 @@ Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
   for (size_t i = 0; i < held.trees.size(); ++i)
     layers.push_back(
         {changes_.trees[i], held.trees[i].project, held.trees[i].source, set_.header.attributes});
+  std::set<size_t> merged = find_merged(held);
+  std::set<std::pair<size_t, std::string>> merged_paths;
+  for (const size_t place : merged)
+    merged_paths.insert({changes_.changes[place].tree, changes_.changes[place].path});
   for (const Conflict& conflict : TRY(find_conflicts(layers, chosen_changes(), start()))) {
     const Change at{.tree = conflict.tree, .path = conflict.path};
-    if (!is_meant(paths.theirs, at))
+    if (!is_meant(paths.theirs, at) && !merged_paths.contains({conflict.tree, conflict.path}))
       outcome_.conflicts.push_back({shown_path(changes_, conflict.tree, conflict.path), conflict.what});
   }
+  find_conflicts_in_merged(merged, paths, held);
   const std::vector<size_t> all(chosen_.begin(), chosen_.end());
   for (const size_t place : all) {
     const Change& change = changes_.changes[place];
     if (!is_meant(paths.theirs, change) || change.path.empty()) continue;
     if (!TRY(take_theirs(place, held.trees[change.tree].project))) chosen_.erase(place);
+    if (change.kind != ChangeKind::created) merged.erase(place);  // it takes the mode of theirs
   }
+  forget_merged(merged);
   if (!outcome_.conflicts.empty()) return {};
   outcome_.conflicts = TRY(find_dangers(chosen_changes(), layers, git_, named(paths)));
   return {};
+}
+
+// Where both made a directory there is one for both. Only what is in it may be a conflict.
+std::set<size_t> Applying::find_merged(const HeldTrees& held) const {
+  std::set<size_t> merged;
+  for (const size_t place : chosen_) {
+    const Change& change = changes_.changes[place];
+    const bool is_new = change.kind == ChangeKind::created && becomes_directory(change);
+    if (is_new && open_descendant(held.trees[change.tree].project, change.path, O_PATH | O_DIRECTORY))
+      merged.insert(place);
+  }
+  return merged;
+}
+
+// find_conflicts() does not look below what the set itself creates.
+void Applying::find_conflicts_in_merged(const std::set<size_t>& merged, const ApplyPaths& paths,
+                                        const HeldTrees& held) {
+  std::set<std::pair<size_t, std::string_view>> directories;
+  for (const size_t place : merged)
+    directories.insert({changes_.changes[place].tree, changes_.changes[place].path});
+  for (const size_t place : chosen_) {
+    const Change& change = changes_.changes[place];
+    if (merged.contains(place) || !directories.contains({change.tree, directory_part(change.path)})) continue;
+    const OwnedFd directory =
+        open_descendant(held.trees[change.tree].project, directory_part(change.path), O_PATH | O_DIRECTORY);
+    const bool is_free = directory && !look_in(directory.get(), name_part(change.path)) && errno == ENOENT;
+    if (!is_free && !is_meant(paths.theirs, change))
+      outcome_.conflicts.push_back(
+          {shown_path(changes_, change.tree, change.path), "was created since the call began"});
+  }
+}
+
+// The project's directory stays as it is, and is no change of this set.
+void Applying::forget_merged(const std::set<size_t>& merged) {
+  ChangeSet kept{.trees = changes_.trees};
+  std::vector<ChangeVerdict> verdicts;
+  std::set<size_t> chosen;
+  merged_.trees = changes_.trees;
+  for (size_t place = 0; place < changes_.changes.size(); ++place) {
+    Change& change = changes_.changes[place];
+    if (merged.contains(place)) {
+      merged_.changes.push_back(std::move(change));
+      continue;
+    }
+    if (chosen_.contains(place)) chosen.insert(kept.changes.size());
+    kept.changes.push_back(std::move(change));
+    verdicts.push_back(std::move(verdicts_[place]));
+  }
+  changes_ = std::move(kept);
+  verdicts_ = std::move(verdicts);
+  chosen_ = std::move(chosen);
 }
 
 // With the new directories that what is named lies in.
@@ -196,7 +265,17 @@ Result<bool> Applying::take_theirs(size_t place, int project) {
     return change.after.has_value();
   }
   FileState now = seen_state(*seen);
-  if (now.kind == FileKind::directory) return true;  // with what is in it: the commit's own check compares
+  if (now.kind == FileKind::directory) {
+    const bool is_merged = change.kind == ChangeKind::created && becomes_directory(change);
+    const FileState& after = is_merged ? *change.after : now;
+    // Of one with other things in it the commit's own check says so.
+    if (now.mode == after.mode && now.uid == after.uid && now.gid == after.gid) return true;
+    change.before = now;
+    change.kind = ChangeKind::changed;
+    change.differs.mode = now.mode != after.mode;
+    change.differs.owner = now.uid != after.uid || now.gid != after.gid;
+    return true;
+  }
   if (now.kind == FileKind::link) now.link = link_text(directory.get(), name);
   change.before = now;
   change.kind = change.after ? ChangeKind::changed : ChangeKind::deleted;
@@ -209,7 +288,7 @@ Result<bool> Applying::take_theirs(size_t place, int project) {
 }
 
 void Applying::list_paths() {
-  const auto all = changed_paths(changes_, set_.verdicts);
+  const auto all = changed_paths(changes_, verdicts_);
   for (const size_t place : chosen_) outcome_.paths.push_back(all[place]);
 }
 
@@ -227,7 +306,7 @@ Result<OperatorOutcome> Applying::nothing() {
 }
 
 Result<OperatorOutcome> Applying::commit_staged(const ApplyPaths& paths) {
-  std::vector<ChangeVerdict> verdicts = set_.verdicts;
+  std::vector<ChangeVerdict> verdicts = verdicts_;
   for (size_t i = 0; i < verdicts.size(); ++i) {
     if (chosen_.contains(i)) {
       verdicts[i] = {.fate = Fate::committed};
@@ -272,6 +351,7 @@ Result<OperatorOutcome> Applying::commit_rest() {
     return std::move(outcome_);
   }
   TRY(sets_.forget(work_, chosen));
+  if (!merged_.changes.empty()) TRY(sets_.forget(work_, merged_));
   outcome_.end = OperatorEnd::done;
   outcome_.made = fresh.header.id;
   list_waiting(TRY(sets_.find(set_.header.id)));
