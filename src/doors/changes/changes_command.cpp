@@ -81,7 +81,9 @@ class ChangesDoor {
                find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
 
   Result<int> run() {
-    for (const Recovered& recovered : store_.sets().recover()) complain(recovered_text(recovered));
+    const auto all_recovered = store_.sets().recover();
+    for (const Recovered& recovered : all_recovered) complain(recovered_text(recovered));
+    if (!all_recovered.empty()) store_.sets().empty_trash();
     all_ = store_.sets().list();
     const std::string current = TRY(sys::hold(".")).path;
     here_ = TRY(workspace_here(all_, current));

@@ -375,7 +375,9 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
 void ChangeSets::remove_commit_directories(const SetHeader& header) const {
   for (const StoredTree& tree : header.trees) {
     const auto project = open_known(tree.project);
+    // Of a commit that was not begun there are copies alone.
     const bool is_in_use =
+        header.status != SetStatus::open &&
         tree.undo.path.starts_with(tree.project.path + "/" + std::string(commit_directory));
     if (project.ok() && !is_in_use)
       (void)remove_entry(project.value().get(), std::string(commit_directory) + header.id);

@@ -221,6 +221,27 @@ TEST(ChangeSets, KilledBetweenLinkAndRenameIsFinished) {
 }
 
 // What the host did to a half committed tree is kept, and the rest goes back.
+// On another mount the copies lie in the project by then.
+TEST(ChangeSets, KilledBeforeTheFirstStepLeavesNothingInTheProject) {
+  StoreScene scene = random_scene(303);
+  scene.keep_state_in_memory();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CommitOptions options;
+    options.before_first = [](const std::vector<Step>&) -> Result<void> { ::_exit(7); };
+    (void)scene.commit(options);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 7);
+  ASSERT_NE(read_tree(scene.project), scene.before);
+  const auto recovered = scene.store.recover();
+  ASSERT_EQ(recovered.size(), 1U);
+  EXPECT_EQ(recovered[0].status, SetStatus::dropped);
+  EXPECT_EQ(read_tree(scene.project), scene.before);
+}
+
 TEST(ChangeSets, RecoveryTakesBackWhatCannotBeFinished) {
   StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
   commit_and_die(scene, 0);
