@@ -299,6 +299,30 @@ TEST_P(Changes, ASetOfAWorkspaceThatWasReplacedIsRefused) {
   EXPECT_TRUE(exited(words_here({"changes", "drop", id}), 0));
 }
 
+// Its sets go with it, and nothing that has its old name is touched.
+TEST_P(Changes, AWorkspaceThatWasRenamedKeepsItsSets) {
+  file("sub/.keep", "");
+  ASSERT_TRUE(exited(write_by("commit", "echo one > a"), 0));
+  ASSERT_TRUE(exited(write_by("stage", "echo two > b; echo three > c"), 0));
+  const std::string name = workspace().filename();
+  const auto moved = [&](const std::string& from, const std::string& to) {
+    return exited(outside("cd ..; mv " + from + " " + to + " && mkdir " + from + " && touch " + from + "/a"),
+                  0);
+  };
+  if (!moved(name, name + "-2")) GTEST_SKIP() << "skipped: this user cannot rename the workspace";
+  const auto in_new = [&](const Words& words) {
+    return words_here(words, {.argv = {}, .cwd = workspace().string() + "-2/sub"});
+  };
+  const Ran applied = in_new({"changes", "apply", "--only", "../b"});
+  EXPECT_TRUE(exited(applied, 0)) << applied.out << applied.err;
+  EXPECT_EQ(read_file(workspace().string() + "-2/b"), "two\n");
+  const Ran undone = in_new({"undo"});
+  EXPECT_TRUE(exited(undone, 0)) << undone.out << undone.err;
+  EXPECT_TRUE(exited(in_new({"undo"}), 0));
+  EXPECT_FALSE(fs::exists(workspace().string() + "-2/a"));
+  EXPECT_TRUE(is_there("a")) << "another directory by the same name";
+}
+
 TEST_P(Changes, WordsThatMeanNothingAreSaidToDoSo) {
   EXPECT_TRUE(exited(words_here({"diff"}), 1));
   EXPECT_TRUE(exited(words_here({"undo"}), 1));

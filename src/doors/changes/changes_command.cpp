@@ -81,11 +81,12 @@ class ChangesDoor {
                find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
 
   Result<int> run() {
+    const std::string current = TRY(sys::hold(".")).path;
+    TRY(follow_workspace(current));
     const auto all_recovered = store_.sets().recover();
     for (const Recovered& recovered : all_recovered) complain(recovered_text(recovered));
     if (!all_recovered.empty()) store_.sets().empty_trash();
     all_ = store_.sets().list();
-    const std::string current = TRY(sys::hold(".")).path;
     here_ = TRY(workspace_here(all_, current));
     switch (arguments_.action) {
       case Action::list: return list();
@@ -99,6 +100,18 @@ class ChangesDoor {
   }
 
  private:
+  // A project that was renamed is still the one that its sets were made in.
+  Result<void> follow_workspace(const std::string& current) const {
+    const auto all = store_.sets().list();
+    const KnownDirectory here = TRY(workspace_here(all, current)).directory;
+    for (const SetHeader& header : all) {
+      if (header.workspace.path == here.path || !is_same_directory(header.workspace, here)) continue;
+      const auto followed = store_.sets().follow_workspace(header.id, here);
+      if (!followed.ok()) complain(describe(followed.error()));
+    }
+    return {};
+  }
+
   // Of `changes` without an id.
   Result<std::vector<SetHeader>> the_waiting_one() const {
     std::vector<SetHeader> waiting;

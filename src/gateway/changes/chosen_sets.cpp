@@ -54,14 +54,12 @@ Result<WorkspaceHere> workspace_here(const std::vector<SetHeader>& all, const st
   for (;;) {
     const auto known = know_directory(directory);
     if (!known.ok()) break;
-    const auto set = std::find_if(all.begin(), all.end(), [&](const SetHeader& one) {
+    const bool is_workspace = std::any_of(all.begin(), all.end(), [&](const SetHeader& one) {
       return is_same_directory(one.workspace, known.value());
     });
-    if (set != all.end()) {
+    if (is_workspace) {
       const size_t begin = directory == "/" ? 1 : std::min(current.size(), directory.size() + 1);
-      return WorkspaceHere{
-          {set->workspace.path, known.value().device, known.value().inode, known.value().born_ns},
-          current.substr(begin)};
+      return WorkspaceHere{known.value(), current.substr(begin)};
     }
     if (directory == "/") break;
     directory = std::string(parent_of(directory));

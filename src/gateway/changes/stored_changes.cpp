@@ -104,7 +104,8 @@ Result<void> check_places(const SetHeader& set) {
     if (now.ok() && is_same_directory(now.value(), directory)) return {};
     return refusal("the directory " + shown(directory.path) + " of the change set " + set.id +
                        " is gone, or another one has its place",
-                   "nothing was changed; cloche changes drop " + set.id + " throws the set away");
+                   "nothing was changed; if it was renamed, run this in it; cloche changes drop " + set.id +
+                       " throws the set away");
   };
   TRY(check(set.workspace));
   for (const StoredTree& tree : set.trees) TRY(check(tree.project));

@@ -212,6 +212,32 @@ Result<SetInWork> ChangeSets::work_on(const std::string& id) const {
   return SetInWork{TRY(read_header(directory_of(id))), std::move(lock)};
 }
 
+// The header comes last: where it is not written, all of it is done again.
+Result<void> ChangeSets::follow_workspace(const std::string& id, const KnownDirectory& workspace) const {
+  SetInWork work = TRY(work_on(id));
+  const KnownDirectory old = work.header.workspace;
+  // A birth that is not known is no proof: a number is given to a new directory.
+  const bool is_it = workspace.born_ns != 0 && old.born_ns == workspace.born_ns;
+  const auto there = know_directory(old.path);
+  if (!is_it || !is_same_directory(old, workspace) || (there.ok() && is_same_directory(old, there.value())))
+    return {};
+  const auto follow = [&](KnownDirectory& directory) {
+    if (is_beneath(old.path, directory.path)) directory.path.replace(0, old.path.size(), workspace.path);
+  };
+  StoredSet set = TRY(find(id));
+  follow(work.header.workspace);
+  for (StoredTree& tree : work.header.trees) {
+    follow(tree.project);
+    follow(tree.undo);
+  }
+  for (KnownDirectory& place : work.header.places) follow(place);
+  for (size_t i = 0; i < std::min(set.changes.trees.size(), work.header.trees.size()); ++i)
+    set.changes.trees[i].path = work.header.trees[i].project.path;
+  if (!set.changes.trees.empty())
+    TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, set.left)));
+  return write_header(work.header);
+}
+
 // Also the list of steps: without it a commit that survived could not be finished.
 Result<void> ChangeSets::sync_store(FileSync sync) const {
   if (sync == FileSync::later) return {};

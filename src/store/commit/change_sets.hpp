@@ -83,6 +83,10 @@ class ChangeSets {
   Result<void> forget(SetInWork& set, const ChangeSet& forgotten) const;
   Result<void> set_status(SetInWork& set, SetStatus status) const;
 
+  // The workspace of the set has this path by now: the same directory, renamed since. Nothing else of the set
+  // changes, and where the directory of the old name is still that one, nothing at all.
+  Result<void> follow_workspace(const std::string& id, const KnownDirectory& workspace) const;
+
   // Takes the lock of a set that no process works on. An Error says who or what is in the way.
   Result<SetInWork> work_on(const std::string& id) const;
 
