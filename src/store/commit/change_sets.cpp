@@ -40,8 +40,10 @@ int64_t milliseconds_now() {
 
 Result<OwnedFd> lock_file(const std::string& directory) {
   OwnedFd fd = TRY(sys::open(directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock a change set in work");
-  return fd;
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return system_error("lock " + shown(directory));
+  return Error{Cause::system, "another call or command is using this change set", EWOULDBLOCK,
+               "try again when it has ended"};
 }
 
 bool is_in_work(SetStatus status) {

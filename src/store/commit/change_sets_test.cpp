@@ -288,7 +288,10 @@ TEST(ChangeSets, ASetInWorkIsNotRecovered) {
   auto begun = scene.store.begin(scene.header());
   ASSERT_TRUE(begun.ok());
   EXPECT_TRUE(scene.store.recover().empty());
-  EXPECT_FALSE(scene.store.drop(begun.value().header.id).ok());
+  const auto dropped = scene.store.drop(begun.value().header.id);
+  ASSERT_FALSE(dropped.ok());
+  EXPECT_EQ(describe(dropped.error()),
+            "another call or command is using this change set; try again when it has ended");
   begun.value().lock.reset();
   const auto recovered = scene.store.recover();
   ASSERT_EQ(recovered.size(), 1U);

@@ -15,6 +15,9 @@ namespace cloche {
 namespace {
 
 Error step_error(const Step& step, int number = errno) {
+  // By our own look at what stands there.
+  if (number == ESTALE)
+    return {Cause::system, "'" + shown(step.path) + "' was changed by another process meanwhile", ESTALE};
   return system_error(std::string(name_of(step.kind)) + " '" + shown(step.path) + "'", number);
 }
 

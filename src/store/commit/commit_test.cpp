@@ -223,6 +223,20 @@ TEST(Commit, AFileThatTheHostHasOpenStays) {
   EXPECT_EQ(read_tree(scene.project), scene.before);
 }
 
+// After the check and before its step.
+TEST(Commit, AFileThatTheHostReplacesLateIsNamed) {
+  CommitScene scene({{"c", a_file("old")}}, {{"c", a_file("new")}});
+  CommitOptions options;
+  options.before_first = [&](const std::vector<Step>&) -> Result<void> {
+    make_node(scene.project + "/other", a_file("host"));
+    EXPECT_EQ(::rename((scene.project + "/other").c_str(), (scene.project + "/c").c_str()), 0);
+    return {};
+  };
+  const Committed committed = scene.run(options);
+  EXPECT_EQ(text_of(committed), "taken back\n  'c' was changed by another process meanwhile");
+  EXPECT_EQ(read_tree(scene.project).at("c").text, "host");
+}
+
 TEST(Commit, NamesEveryReasonAndDoesNothing) {
   const CommitScene scene({{"a", a_file("1")}, {"b", a_file("1")}, {"c", a_file("1")}},
                           {{"a", a_file("2")}, {"b", a_file("2")}, {"c", a_file("2")}});
