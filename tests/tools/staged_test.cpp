@@ -133,6 +133,12 @@ TEST_P(Staged, WhatCannotBeContinuedIsNotLeftOutSilently) {
   const auto stuck = std::find_if(both.begin(), both.end(),
                                   [](const Json& set) { return set["status"].string == "in use"; });
   ASSERT_NE(stuck, both.end());
+  // Where it can be brought back after all, the task stays with what it wrote since.
+  ASSERT_TRUE(exited(
+      outside("mv ../own-state/aside ../own-state/cloche/layers/stored/" + (*stuck)["set"].string + "/0"),
+      0));
+  EXPECT_EQ(sets().at(1)["status"].string, "staged");
+  EXPECT_TRUE(contains(result_of("run_script", script("ls")), "stdout: c\n"));
   EXPECT_TRUE(exited(words_here({"changes", "drop", (*stuck)["set"].string}), 0));
   EXPECT_EQ(sets().size(), 1U);
 }

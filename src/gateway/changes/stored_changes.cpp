@@ -172,7 +172,7 @@ Result<void> StoredChanges::judge_now(SetInWork& work, StoredSet& set, const Cha
   const ChangeFacts facts = TRY(look_around_changes(read.set, layers, git_));
   if (read.is_exact() && !facts.too_much) verdicts = judge_changes(read.set, facts, rules).verdicts;
   TRY(close_directories(layers, read.set));
-  TRY(sets_.stage(work, read.set, verdicts));
+  TRY(sets_.list_anew(work, read.set, verdicts));
   set = TRY(sets_.find(set.header.id));
   return {};
 }

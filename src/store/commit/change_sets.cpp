@@ -257,9 +257,14 @@ Result<void> ChangeSets::set_status(SetInWork& set, SetStatus status) const {
   return {};
 }
 
+Result<void> ChangeSets::list_anew(const SetInWork& set, const ChangeSet& changes,
+                                   const std::vector<ChangeVerdict>& verdicts) const {
+  return write(set.header.id, changes_file, changes_text(changes, verdicts, {}));
+}
+
 Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
                                const std::vector<ChangeVerdict>& verdicts) const {
-  TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, {})));
+  TRY(list_anew(set, changes, verdicts));
   const std::string& task = set.header.task;
   if (!task.empty()) {
     const std::string file = task_file(task, set.header.workspace);

@@ -70,6 +70,10 @@ class ChangeSets {
   // Keeps the changes, and brings nothing of them into the project.
   Result<void> stage(SetInWork& set, const ChangeSet& changes,
                      const std::vector<ChangeVerdict>& verdicts) const;
+  // Replaces the list of a set that waits, and nothing else of it: its task may have gone on with another
+  // set.
+  Result<void> list_anew(const SetInWork& set, const ChangeSet& changes,
+                         const std::vector<ChangeVerdict>& verdicts) const;
   // What is staged of a task in a workspace; nothing: nothing is.
   std::optional<StoredSet> staged_of(const std::string& task, const KnownDirectory& workspace) const;
   // Takes it for a call of the task, which will write to its layers: until it is staged again they are not

@@ -75,7 +75,8 @@ Result<void> ChangeSets::recover_continued(SetInWork& set) const {
   }
   const ReadChanges read = TRY(read_changes(layers, {}));
   TRY(close_directories(layers, read.set));
-  return stage(set, read.set, {});
+  TRY(list_anew(set, read.set, {}));
+  return set_status(set, SetStatus::staged);
 }
 
 Result<void> ChangeSets::recover_commit(SetInWork& set, const IsAllowed& is_allowed,
