@@ -75,8 +75,8 @@ class CallLayers {
   // What earlier calls left, while nothing waits for this one (layer_place.hpp).
   void clear_ended() const { place_.clear_ended(); }
 
-  // Where this path is by now: the host may have renamed a tree, or a directory around it, while the call ran.
-  // The trees are known by what is held of them, and from here on by their new paths.
+  // Where this path is by now: the host may have renamed a tree, or a directory around it, while the call
+  // ran. The trees are known by what is held of them, and from here on by their new paths.
   std::string find_moved(const std::string& path);
 
   // What a set of that id has to know of the directories, and then: puts them where no later call removes

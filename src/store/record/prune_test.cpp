@@ -96,7 +96,7 @@ TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
   EXPECT_TRUE(fs::exists(young + "/1/.vscode/tasks.json"));
 }
 
-// What a state knows by device and inode goes, and a directory beside it that looks like one stays.
+// What a state knows by device and inode goes, and with it what lies there and belongs to no set.
 TEST_F(Pruning, ChangeSetsBeyondTheBoundsGoWithTheirLayers) {
   const std::string layers = state() + "/layers/stored";
   const ChangeSets sets(state(), "boot");
@@ -113,7 +113,7 @@ TEST_F(Pruning, ChangeSetsBeyondTheBoundsGoWithTheirLayers) {
   EXPECT_EQ(prune_state(state(), {}, {.count = 2}).change_sets, 0U);
   EXPECT_EQ(prune_state(state(), {}, {.count = 1}).change_sets, 1U);
   EXPECT_EQ(prune_state(state(), {}, {.count = 0}).change_sets, 0U);
-  EXPECT_EQ(names_in(layers), (std::vector<std::string>{"unknown", "waits", "young"}));
+  EXPECT_EQ(names_in(layers), (std::vector<std::string>{"waits", "young"}));
   EXPECT_EQ(sets.list().size(), 2U);
 }
 
