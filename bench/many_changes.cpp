@@ -111,7 +111,7 @@ Result<double> read_and_judge(const std::string& state, const std::string& id) {
     layers.push_back(
         {set.changes.trees[i], held.trees[i].project, held.trees[i].source, set.header.attributes});
   const Environment environment(environ);
-  const GitSources git = find_git_sources(environment, environment.get("HOME"));
+  const GitSources git = find_git_sources(environment, environment.get("HOME"), {});
   const auto begin = Clock::now();
   const ReadChanges read = TRY(read_changes(layers, {}));
   const JudgedChanges judged = judge_changes(read.set, TRY(look_around_changes(read.set, layers, git)), {});

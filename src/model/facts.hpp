@@ -68,6 +68,8 @@ struct FixedTree {
 struct GitSources {
   std::string home = {};                // what ~ stands for in them
   std::vector<std::string> files = {};  // that there may be
+  // Cloche's state directory, where the homes of tasks are: a call writes there, and nothing is judged.
+  std::string state = {};
 
   bool operator==(const GitSources&) const = default;
 };

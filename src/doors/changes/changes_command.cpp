@@ -78,7 +78,8 @@ class ChangesDoor {
         environment_(environment),
         installation_(installation),
         store_(installation.state,
-               find_git_sources(environment, with_home_from_database(environment).get("HOME"))) {}
+               find_git_sources(environment, with_home_from_database(environment).get("HOME"),
+                                installation.state)) {}
 
   Result<int> run() {
     const std::string current = TRY(sys::hold(".")).path;

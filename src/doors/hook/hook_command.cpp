@@ -143,7 +143,8 @@ class Judge {
       return std::optional<std::string>();
     const auto danger = TRY(danger_of_write(
         place_.workspace, path, session.installation.state,
-        find_git_sources(session.environment, with_home_from_database(session.environment).get("HOME"))));
+        find_git_sources(session.environment, with_home_from_database(session.environment).get("HOME"),
+                         session.installation.state)));
     if (!danger) return danger;
     return std::optional(correction_text(refusal(shown(file.path) + " cannot be written: " + *danger)));
   }

@@ -6,10 +6,9 @@
 
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
+#include "gateway/changes/judge_set.hpp"
 #include "gateway/changes/stored_changes.hpp"
-#include "policy/changes/judge_changes.hpp"
 #include "policy/plan/layered_trees.hpp"
-#include "store/changes/change_facts.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/commit_lock.hpp"
 #include "store/commit/task_changes.hpp"
@@ -164,10 +163,8 @@ class Settling {
       if (!earlier.ok()) return stage(describe(earlier.error()));
       rules.earlier = std::move(earlier).value();
     }
-    const ChangeFacts facts = TRY(look_around_changes(set_, trees_, terms_.git, {.until_ms = until_ms}));
-    if (facts.too_much) return stage(*facts.too_much);  // unjudged: an operator's apply has no such bound
-    JudgedChanges judged = judge_changes(set_, facts, rules);
-    verdicts_ = std::move(judged.verdicts);
+    JudgedChanges judged = TRY(judge_set(set_, trees_, terms_.git, rules, {.until_ms = until_ms}));
+    verdicts_ = std::move(judged.verdicts);  // none beyond a bound, which an operator's apply does not have
     if (const auto& before = layers_.continued()) return stage(went_on + before->header.why);
     if (judged.stage) return stage(*judged.stage);
     if (terms_.writes == Writes::stage) return stage(asked_to_stage);

@@ -6,8 +6,7 @@
 
 #include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "policy/changes/judge_changes.hpp"
-#include "store/changes/change_facts.hpp"
+#include "gateway/changes/judge_set.hpp"
 #include "store/commit/commit_lock.hpp"
 
 namespace cloche {
@@ -169,8 +168,7 @@ Result<void> StoredChanges::judge_now(SetInWork& work, StoredSet& set, const Cha
   const ReadChanges read =
       TRY(read_changes(layers, {.entries = all, .depth = ~0U, .compared_bytes = all, .until_ms = all}));
   std::vector<ChangeVerdict> verdicts;
-  const ChangeFacts facts = TRY(look_around_changes(read.set, layers, git_));
-  if (read.is_exact() && !facts.too_much) verdicts = judge_changes(read.set, facts, rules).verdicts;
+  if (read.is_exact()) verdicts = TRY(judge_set(read.set, layers, git_, rules)).verdicts;
   TRY(close_directories(layers, read.set));
   TRY(sets_.list_anew(work, read.set, verdicts));
   set = TRY(sets_.find(set.header.id));

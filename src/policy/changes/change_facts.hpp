@@ -58,10 +58,11 @@ struct PathEnd {
 // leads git there.
 struct GitContents {
   std::optional<std::string> config = {};
-  bool has_hooks = false;        // other than the samples of git init
-  bool has_known_hooks = false;  // by names that git runs
-  bool is_repository = false;    // it was one, by HEAD, objects and refs
-  bool has_others = false;       // other members, or what could not be read
+  bool has_hooks = false;         // other than the samples of git init
+  bool has_known_hooks = false;   // by names that git runs
+  bool has_linked_hooks = false;  // or a linked config: wherever that leads
+  bool is_repository = false;     // it was one, by HEAD, objects and refs
+  bool has_others = false;        // other members, or what could not be read
 };
 
 // What a configuration of git, or a link that is a member, has the host execute.
@@ -103,6 +104,8 @@ struct ChangeFacts {
   std::map<TreePath, PathEnd> pointers_after = {};
   // Of a changed configuration: where its core.worktree leads.
   std::map<TreePath, PathEnd> working_trees = {};
+  // Changed configurations with a remote in Cloche's own directory.
+  std::set<TreePath> unjudged_remotes = {};
   std::map<TreePath, GitContents> git_contents = {};
   // By checkout: the git directories that it had before the call, and those that these share.
   std::map<TreePath, std::set<TreePath>> git_directories = {};

@@ -33,7 +33,7 @@ class ChangeJudge {
         moved_(set, facts, directories_),
         members_(facts, directories_, moved_) {}
 
-  JudgedChanges judge();
+  JudgedChanges judge(const std::vector<ChangeVerdict>& so_far);
 
  private:
   using Reason = std::optional<std::string>;
@@ -48,6 +48,7 @@ class ChangeJudge {
   bool hands_on_group(const Change& change) const;
   size_t earlier_matches(const ChangeRule& rule, const std::vector<size_t>& matched) const;
   void apply_rules(std::vector<ChangeVerdict>& verdicts);
+  bool loses_history(const Change& git) const;
   void ask_about_repositories(std::vector<ChangeVerdict>& verdicts);
   void ask_about_many(std::vector<ChangeVerdict>& verdicts);
 
@@ -185,6 +186,15 @@ void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
   }
 }
 
+// Unless all that was in the git directory is elsewhere now.
+bool ChangeJudge::loses_history(const Change& git) const {
+  return std::any_of(set_.changes.begin(), set_.changes.end(), [&](const Change& change) {
+    const bool is_file = change.before && change.before->kind == FileKind::file;
+    return change.tree == git.tree && is_file && !change.after && lies_in(git.path, change.path) &&
+           !moved_.only_moved(change, MovedChanges::Proof::times);
+  });
+}
+
 // A git directory that goes as a whole is the history of a project.
 void ChangeJudge::ask_about_repositories(std::vector<ChangeVerdict>& verdicts) {
   std::set<std::pair<size_t, std::string_view>> asked;
@@ -195,10 +205,8 @@ void ChangeJudge::ask_about_repositories(std::vector<ChangeVerdict>& verdicts) {
     const bool is_gone = !change.after || change.after->kind != change.before->kind;
     if (!is_gone) continue;
     bool asks = asked.contains({change.tree, directory_in(change.path)});
-    if (!asks && is_directory && directories_.meaning(change.tree, change.path, Side::before).is_git) {
-      const Change* head = directories_.find(change.tree, change.path + "/HEAD");
-      asks = head == nullptr || !moved_.only_moved(*head, MovedChanges::Proof::times);
-    }
+    if (!asks && is_directory && directories_.meaning(change.tree, change.path, Side::before).is_git)
+      asks = loses_history(change);
     if (!asks) continue;
     if (is_directory) asked.insert({change.tree, change.path});
     tighten(verdicts[i], Fate::asked, "it deletes a repository with its history");
@@ -230,7 +238,7 @@ void ChangeJudge::ask_about_many(std::vector<ChangeVerdict>& verdicts) {
     tighten(verdicts[i], Fate::asked, "the call deletes more than half of the files");
 }
 
-JudgedChanges ChangeJudge::judge() {
+JudgedChanges ChangeJudge::judge(const std::vector<ChangeVerdict>& so_far) {
   JudgedChanges judged;
   has_rule_.assign(set_.changes.size(), false);
   for (const auto& change : set_.changes) {
@@ -241,6 +249,8 @@ JudgedChanges ChangeJudge::judge() {
   apply_rules(judged.verdicts);
   ask_about_repositories(judged.verdicts);
   ask_about_many(judged.verdicts);
+  for (size_t i = 0; i < so_far.size(); ++i)
+    tighten(judged.verdicts[i], so_far[i].fate, so_far[i].reason, so_far[i].rule);
   make_consistent(set_, directories_, moved_, judged.verdicts);
   judged.stage = find_broken_repository(set_, facts_, directories_, judged.verdicts);
   return judged;
@@ -270,8 +280,9 @@ std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const C
   return dangers;
 }
 
-JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules) {
-  if (!facts.too_much) return ChangeJudge(set, facts, rules).judge();
+JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules,
+                            const std::vector<ChangeVerdict>& so_far) {
+  if (!facts.too_much) return ChangeJudge(set, facts, rules).judge(so_far);
   JudgedChanges judged;
   judged.verdicts.assign(set.changes.size(), {Fate::withheld, *facts.too_much});
   judged.stage = facts.too_much;

@@ -13,6 +13,7 @@
 
 #include "policy/changes/change_facts.hpp"
 #include "policy/changes/change_rules.hpp"
+#include "policy/changes/consistent_verdicts.hpp"
 
 namespace cloche {
 
@@ -27,6 +28,8 @@ struct JudgedChanges {
 std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,
                                                    const std::vector<std::string>& allowed);
 
-JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules);
+// No verdict is milder than in `so_far`, which is empty or has one for each change.
+JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules,
+                            const std::vector<ChangeVerdict>& so_far = {});
 
 }  // namespace cloche

@@ -131,6 +131,8 @@ std::optional<std::string> ChangedMemberJudge::judge_config(const Change& change
   const bool is_harmless = !working_tree.empty() && has_harmless_working_tree(key);
   const auto allows = [&](std::string_view value) { return is_harmless && value == working_tree; };
   if (const auto danger = danger_in_git_config(text->second, before, allows)) return worded(*danger);
+  if (facts_.unjudged_remotes.contains(key))
+    return "git runs the hooks of a repository that it pushes to, and calls write to this one unjudged";
   return std::nullopt;
 }
 
@@ -186,9 +188,12 @@ std::optional<std::string> ChangedMemberJudge::judge_pointer(const Change& chang
 
 std::optional<std::string> ChangedMemberJudge::judge_target(const Change& change, const TreePath& target,
                                                             std::string_view reason) {
+  const std::string name = folded_name(name_in(change.path));
   // It says where a worktree is, not where git takes anything from.
-  if (folded_name(name_in(change.path)) == "gitdir") return std::nullopt;
+  if (name == "gitdir") return std::nullopt;
+  if (name == "commondir" && !is_commondir_of_gits(change, target)) return std::string(reason);
   if (leads_to_own_repository(change, target)) return std::nullopt;
+  if (name == ".git" && !is_part_of_repository(target)) return std::string(reason);
   const auto contents = facts_.git_contents.find(target);
   if (contents != facts_.git_contents.end()) {
     if (auto danger = cloche::danger_in(contents->second)) return danger;
@@ -208,6 +213,27 @@ std::optional<std::string> ChangedMemberJudge::judge_linked_repository(const Cha
   const bool is_repository = contents != facts_.git_contents.end() && contents->second.is_repository;
   if (!is_repository || leads_to_own_repository(change, found->second.where)) return std::nullopt;
   return cloche::danger_in(contents->second);
+}
+
+// As git writes it for a worktree: REPOSITORY/worktrees/NAME/commondir, which leads to REPOSITORY. One at
+// another place would give what lies there another configuration.
+bool ChangedMemberJudge::is_commondir_of_gits(const Change& change, const TreePath& target) {
+  const std::string_view worktrees = directory_in(directory_in(change.path));
+  return change.tree == target.tree && name_in(worktrees) == "worktrees" &&
+         target.path == directory_in(worktrees);
+}
+
+// As git makes it for a worktree or a submodule: REPOSITORY/worktrees/NAME or REPOSITORY/modules/NAME, where
+// a name may have slashes. To any other directory git is led by no command of every day, and what makes a
+// repository of that may come in parts and in several calls.
+bool ChangedMemberJudge::is_part_of_repository(const TreePath& target) {
+  for (std::string_view at = directory_in(target.path); !at.empty(); at = directory_in(at)) {
+    const std::string_view name = name_in(at);
+    if (name != "worktrees" && name != "modules") continue;
+    const DirectoryMeaning& around = directories_.meaning(target.tree, directory_in(at), Side::after);
+    if (around.is_git || around.is_common || around.part == GitPart::dot_git) return true;
+  }
+  return false;
 }
 
 // A worktree or a submodule of the repository that it lies in: what is in there is judged when it changes.
@@ -239,7 +265,9 @@ std::optional<std::string> ChangedMemberJudge::judge_becoming(const Change& chan
   const DirectoryMeaning& after = directories_.meaning(change.tree, around, Side::after);
   if (!becomes_git(before, after)) return std::nullopt;
   if (after.is_git || after.is_worktree) return cloche::danger_in(contents->second);
-  return cloche::danger_in({contents->second.config, contents->second.has_known_hooks});
+  return cloche::danger_in({.config = contents->second.config,
+                            .has_hooks = contents->second.has_known_hooks,
+                            .has_others = contents->second.has_linked_hooks});
 }
 
 std::optional<std::string> ChangedMemberJudge::judge_executed(const Change& change) {

@@ -35,6 +35,8 @@ class ChangedMemberJudge {
   // Whether the path lies in, or is, a git directory that the set deletes as a whole.
   bool is_in_deleted_repository(const Change& change);
   bool is_gits_own(const Change& change, const Membership& member);
+  static bool is_commondir_of_gits(const Change& change, const TreePath& target);
+  bool is_part_of_repository(const TreePath& target);
   bool leads_to_own_repository(const Change& change, const TreePath& target);
   bool has_harmless_working_tree(const TreePath& config);
 

@@ -43,7 +43,7 @@ constexpr std::string_view harmless[] = {
     "core.quotepath",
     "core.repositoryformatversion",
     "core.safecrlf",
-    "core.sharedrepository",
+    "core.sharedrepository",  // by is_private
     "core.sparsecheckout",
     "core.sparsecheckoutcone",
     "core.symlinks",
@@ -138,6 +138,13 @@ bool is_remote_name(std::string_view value) {
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
+// A word, of which none lets every user write, or the mode that git gives its files, in octal.
+bool is_private(std::string_view value) {
+  const bool is_word = std::all_of(value.begin(), value.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool is_octal = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '7'; });
+  return is_word || value == "2" || (is_octal && (value.back() & 2) == 0);
+}
+
 // Git hands names of sections on to programs of its own, as words.
 bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
 
@@ -155,6 +162,8 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   const bool is_remote =
       name == "branch.*.remote" || name == "branch.*.pushremote" || name == "extensions.partialclone";
   if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
+  if (name == "core.sharedrepository" && !is_private(entry.value))
+    return name + " lets every user write to what git writes";
   const bool is_branch = name == "branch.*.merge" || name == "submodule.*.branch";
   if (is_branch && !is_no_option(entry.value)) return name + " is an option";
   return std::nullopt;
@@ -182,6 +191,20 @@ bool is_known_of_submodule(const GitConfigEntry& entry) {
     return std::find(std::begin(updates), std::end(updates), entry.value) != std::end(updates);
   return kind == "submodule.*.shallow" || kind == "submodule.*.ignore" ||
          kind == "submodule.*.fetchrecursesubmodules";
+}
+
+std::string percent_decoded(std::string_view text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
+  const auto is_hex = [](char c) {
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+  };
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_code = text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2]);
+    decoded += is_code ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
+    if (is_code) i += 2;
+  }
+  return decoded;
 }
 
 struct Danger {
@@ -248,6 +271,23 @@ std::optional<std::string> danger_in_git_config(std::string_view text, const std
     if (!was_there) return std::move(danger.what);
   }
   return std::nullopt;
+}
+
+std::vector<std::string> local_remotes(std::string_view text) {
+  constexpr std::string_view scheme = "file://";
+  std::vector<std::string> paths;
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next()) {
+    const std::string kind = kind_of(*entry);
+    if (kind != "remote.*.url" && kind != "remote.*.pushurl") continue;
+    if (entry->value.starts_with(scheme)) {
+      const std::string path = percent_decoded(std::string_view(entry->value).substr(scheme.size()));
+      paths.push_back(path.substr(std::min(path.find('/'), path.size())));  // behind the name of a host
+    } else if (entry->value.find(':') >= entry->value.find('/')) {
+      paths.push_back(entry->value);  // and not HOST:PATH
+    }
+  }
+  return paths;
 }
 
 bool is_gitmodules(std::string_view name) { return folded_name(name) == ".gitmodules"; }

@@ -29,6 +29,9 @@ using AllowsWorktree = std::function<bool(std::string_view value)>;
 std::optional<std::string> danger_in_git_config(std::string_view text, const std::vector<std::string>& before,
                                                 const AllowsWorktree& allows_worktree = {});
 
+// Where git of this host fetches from and pushes to without a network: paths, as git reads them.
+std::vector<std::string> local_remotes(std::string_view text);
+
 // The same of a .gitmodules, which names less: where a submodule is checked out, and how it is brought up to
 // date. That can be a command, which git itself takes from a configuration alone, but older ones did not.
 std::optional<std::string> danger_in_gitmodules(std::string_view text);

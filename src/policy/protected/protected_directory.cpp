@@ -209,6 +209,8 @@ void DirectoryNames::settle_likely_directory() {
   for (const auto& found : git_names_) {
     if (found.meaning == "config" && found.kind == NameKind::other)
       add_member(found, MemberRule::git_config, config_reason);
+    const bool is_obeyed = found.meaning == "config" || found.meaning == "hooks";
+    if (is_obeyed && found.kind == NameKind::link) add_member(found, MemberRule::always, elsewhere_reason);
     if (found.meaning != "hooks") continue;
     for (auto& sub : subdirectories_) {
       if (sub.name == found.name) sub.part = GitPart::likely_hooks;

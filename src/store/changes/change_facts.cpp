@@ -143,6 +143,7 @@ void Collector::add_member(const Change& change, const Membership& member) {
     case MemberRule::git_config:
       add_text(change, max_git_config_bytes);
       git_.add_working_tree(change);
+      git_.add_remotes(change);
       break;
     case MemberRule::git_todo: add_text(change, max_rebase_todo_bytes); break;
     case MemberRule::git_strategy: add_text(change, most_strategy_bytes); break;

@@ -28,8 +28,19 @@ TEST(ChangeFactsOfEveryDay, GitOfEveryDayPasses) {
   expect_all_committed("commit", one, "echo c > c; git add c; git commit -qm two");
   expect_all_committed("config", one, "git config user.email a@b; git config user.name a");
   expect_all_committed("remote", one, "git remote add origin https://example.org/x.git");
+  expect_all_committed("remote beside", one, "git remote add a ../other.git; git remote add b host:x/../y");
   expect_all_committed("branch", one, "git branch topic; git branch -m topic other; git branch -m trunk");
   expect_all_committed("worktree", one, "git worktree add -q wt -b wt");
+  expect_all_committed("worktree beside the repository", "mkdir r; cp -a \"$MADE/repository/.\" r",
+                       "git -C r worktree add -q ../wt -b wt");
+  expect_all_committed("worktree of a bare repository", "git clone -q --bare \"$MADE/repository\" b.git",
+                       "git -C b.git worktree add -q ../wt -b wt");
+  expect_all_committed("clone with submodules",
+                       std::string(library) +
+                           "cp -a \"$MADE/repository\" \"$OUT/top\"; git -C \"$OUT/top\" -c "
+                           "protocol.file.allow=always submodule --quiet add \"$OUT/lib\" third/lib; "
+                           "git -C \"$OUT/top\" commit -qm lib",
+                       "git -c protocol.file.allow=always clone -q --recurse-submodules \"$OUT/top\" copy");
   expect_all_committed("worktree removed", one + "; git worktree add -q wt -b wt",
                        "git worktree remove wt; git branch -q -D wt");
   expect_all_committed("submodule add", modules, add);

@@ -134,12 +134,17 @@ class Project {
   }
 
   const ChangeSet& set() const { return set_; }
-  ChangeFacts facts(const ChangeFactLimits& limits = {}) const {
+  template <typename Use>
+  auto with_layers(const Use& use) const {
     const OwnedFd lower = std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value();
     const OwnedFd upper = std::move(sys::open(scratch_.path + "/upper", O_RDONLY | O_DIRECTORY)).value();
     const std::vector<TreeLayers> layers = {{set_.trees.front(), lower.get(), upper.get()}};
-    const GitSources sources{home(), {home() + "/.gitconfig"}};
-    return std::move(look_around_changes(set_, layers, sources, limits)).value();
+    return use(layers, GitSources{home(), {home() + "/.gitconfig"}, outside() + "/state"});
+  }
+  ChangeFacts facts(const ChangeFactLimits& limits = {}) const {
+    return with_layers([&](const std::vector<TreeLayers>& layers, const GitSources& git) {
+      return std::move(look_around_changes(set_, layers, git, limits)).value();
+    });
   }
   JudgedChanges judge(const ChangeRules& rules = {}) const { return judge_changes(set_, facts(), rules); }
 

@@ -231,6 +231,46 @@ const Row attacks[] = {
      "git init -q .; mkdir p; echo x > p/.envrc; echo x > p/HEAD; echo ../.git > p/commondir",
      "rm -r p",
      {"p", "p/.envrc"}},
+    {"a common part with links",
+     "mkdir H; echo x > H/pre-commit; echo x > cfg",
+     "mkdir -p C/objects C/refs; ln -s ../H C/hooks; ln -s ../cfg C/config",
+     {"C/config", "C/hooks"}},
+    {"a common part, made at last beside links",
+     "mkdir C H; echo x > H/pre-commit; echo x > cfg; ln -s ../H C/hooks; ln -s ../cfg C/config",
+     "mkdir C/objects C/refs",
+     {"C/objects", "C/refs"}},
+    {"a gitfile to a repository by any name, made by the same call",
+     "true",
+     "git init -q --bare store; rm -r store/config; mkdir sub; echo 'gitdir: ../store' > sub/.git",
+     {"sub/.git"}},
+    {"a commondir at a place of its own",
+     "git init -q .; git config core.hooksPath tools/hooks; git init -q --bare W; rm -r W/config W/hooks; "
+     "mkdir -p sub/tools/hooks; echo 'gitdir: ../W' > sub/.git; echo x > sub/tools/hooks/pre-commit",
+     "echo ../.git > W/commondir",
+     {"W/commondir"}},
+    {"a program that a submodule names whose name has slashes",
+     "git init -q .; git init -q --bare .git/modules/third/lib; mkdir tools; echo x > tools/fsm; "
+     "git -C .git/modules/third/lib config core.fsmonitor \"$PWD/tools/fsm\"",
+     "echo y > tools/fsm",
+     {"tools/fsm"}},
+    {"a program that a submodule of a submodule names",
+     "git init -q .; git init -q --bare .git/modules/a; git init -q --bare .git/modules/a/modules/b; mkdir "
+     "t; "
+     "git -C .git/modules/a/modules/b config core.fsmonitor \"$PWD/t/fsm\"",
+     "echo y > t/fsm",
+     {"t/fsm"}},
+    {"a repository that every user may write to",
+     repository,
+     "git config core.sharedRepository 0666",
+     {".git/config"}},
+    {"a remote in a task's home",
+     "cp -a \"$MADE/repository/.\" .; mkdir -p \"$OUT/state/tasks/t/home/r.git\"",
+     "git remote add origin \"file://$OUT/state/t%61sks/t/home/r.git\"",
+     {".git/config"}},
+    {"likewise by dots",
+     "cp -a \"$MADE/repository/.\" .; mkdir -p \"$OUT/state/tasks\"",
+     "git remote add origin x/../../../state/tasks",
+     {".git/config"}},
     {"a link among git's objects", repository, "ln -s ../../src .git/refs/x", {".git/refs/x"}},
 };
 
@@ -306,6 +346,16 @@ TEST(ChangeFacts, ADeletedRepositoryIsAskedAbout) {
   const JudgedChanges judged = project.judge();
   EXPECT_EQ(paths_with(project.set(), judged, Fate::withheld), Paths{}) << reasons_of(project.set(), judged);
   EXPECT_EQ(paths_with(project.set(), judged, Fate::committed), (Paths{"sub/a"}));
+}
+
+TEST(ChangeFacts, ADeletedRepositoryIsAskedAboutAlsoWhereItsHeadWasCopied) {
+  Project project;
+  project.run("cp -a \"$MADE/library\" sub");
+  project.begin();
+  project.run("mkdir -p n/.git; cp -p sub/.git/HEAD n/.git/HEAD; rm -rf sub");
+  project.end();
+  const auto asked = paths_with(project.set(), project.judge(), Fate::asked);
+  EXPECT_NE(std::find(asked.begin(), asked.end(), "sub/.git"), asked.end());
 }
 
 TEST(ChangeFacts, DeletingMoreThanHalfIsAskedAbout) {

@@ -1,5 +1,8 @@
 #include "store/changes/git_around.hpp"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -152,8 +155,11 @@ void GitAround::add_parts_of_repository(const TreePath& git) {
   const TreePath hooks = below(git, "hooks");
   if (trees_.look(hooks, Side::before).kind == FileKind::link) add_led(hooks, by_git);
   add_links_in(hooks, by_git);
-  for (const char* kind : {"modules", "worktrees"}) {
-    const auto names = names_in(below(git, kind));
+  std::vector<TreePath> waiting = {below(git, "modules"), below(git, "worktrees")};
+  while (!waiting.empty()) {
+    const TreePath directory = std::move(waiting.back());
+    waiting.pop_back();
+    const auto names = names_in(directory);
     if (!names) continue;
     for (const auto& part : *names) {
       if (part.kind != NameKind::directory) continue;
@@ -161,7 +167,11 @@ void GitAround::add_parts_of_repository(const TreePath& git) {
         facts_.too_much = too_many;
         return;
       }
-      const TreePath where = below(below(git, kind), part.name);
+      const TreePath where = below(directory, part.name);
+      // The name of a submodule may have slashes, and one may have submodules of its own.
+      const bool is_one =
+          trees_.look(below(where, "HEAD"), Side::before).presence == BeforeAndAfter::Presence::present;
+      waiting.push_back(is_one ? below(where, "modules") : where);
       std::vector<NamedPlace> found = places_.of_git_directory(trees_.absolute(where));
       // A part of the repository leads to nothing that is not the repository's.
       std::erase_if(found, [](const NamedPlace& place) { return place.kind == PlaceKind::repository; });
@@ -288,6 +298,53 @@ void GitAround::add_working_tree(const Change& config) {
   if (is_checkout) facts_.working_trees[where] = end;
 }
 
+namespace {
+
+// What it means depends on what a later call makes of the names before the dots.
+bool climbs_on_its_way(const std::string& path) {
+  bool has_name = false;
+  for (const std::string_view name : components_of(path)) {
+    if (name == ".." && has_name) return true;
+    has_name = has_name || name != "..";
+  }
+  return false;
+}
+
+// By identity, because a path has many names.
+bool lies_in_directory(const std::string& path, const std::string& directory) {
+  struct stat wanted {};
+  if (::stat(directory.c_str(), &wanted) != 0) return false;
+  std::string at = path;
+  for (char* whole = nullptr; !at.empty(); at = at.substr(0, at.rfind('/'))) {
+    if ((whole = ::realpath(at.c_str(), nullptr)) == nullptr) continue;
+    at = whole;
+    ::free(whole);
+    break;
+  }
+  for (; !at.empty(); at = at.substr(0, at.rfind('/'))) {
+    struct stat seen {};
+    if (::stat(at.c_str(), &seen) == 0 && seen.st_dev == wanted.st_dev && seen.st_ino == wanted.st_ino)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Git reads a path from the top of the checkout, or of a bare repository from its own directory.
+void GitAround::add_remotes(const Change& config) {
+  const TreePath where{config.tree, config.path};
+  const auto text = facts_.texts_after.find(where);
+  if (text == facts_.texts_after.end() || state_.empty()) return;
+  const std::string git = trees_.absolute({config.tree, std::string(directory_in(config.path))});
+  for (const std::string& remote : local_remotes(text->second)) {
+    for (const std::string& base : {git, std::string(parent_of(git))}) {
+      const std::string path = remote.starts_with('/') ? remote : base + "/" + remote;
+      if (climbs_on_its_way(remote) || lies_in_directory(path, state_)) facts_.unjudged_remotes.insert(where);
+    }
+  }
+}
+
 // What git would obey or run. Of its own data nothing is looked at.
 GitContents GitAround::contents_of(const TreePath& directory) const {
   constexpr std::string_view data[] = {"head",     "objects",  "refs",      "logs",
@@ -303,6 +360,7 @@ GitContents GitAround::contents_of(const TreePath& directory) const {
     if (folded == "head" || folded == "objects" || folded == "refs") ++parts;
     if (name.kind == NameKind::link) {
       contents.has_others = true;
+      contents.has_linked_hooks = contents.has_linked_hooks || folded == "hooks" || folded == "config";
     } else if (folded == "config" && !contents.config && name.kind == NameKind::other) {
       contents.config = trees_.read(below(directory, name.name), Side::before, max_git_config_bytes);
       contents.has_others = contents.has_others || !contents.config;

@@ -21,6 +21,7 @@ class GitAround {
         directories_(directories),
         places_(sources),
         home_(sources.home),
+        state_(sources.state),
         facts_(facts) {}
 
   // Of the checkouts and git directories in facts.directories, and those around the trees.
@@ -31,6 +32,7 @@ class GitAround {
   // Where changed pointers and configurations lead.
   void add_pointer(const Change& change, std::string_view key);
   void add_working_tree(const Change& config);
+  void add_remotes(const Change& config);
   // Directories that become git directories, and those that changed pointers lead to.
   void add_contents();
 
@@ -53,6 +55,7 @@ class GitAround {
   ChangedDirectories& directories_;
   const GitPlaces places_;  // the operator's own configurations are read once
   const std::string& home_;
+  const std::string& state_;
   ChangeFacts& facts_;
   size_t repositories_ = 0;
   size_t links_looked_for_ = 0;

@@ -177,6 +177,26 @@ TEST(ChangeSets, WhatTheHostWritesDuringACommitThatIsTakenBackStays) {
   }
 }
 
+// What the host writes in a directory that the call deleted, after it was compared and before it is moved
+// away.
+TEST(ChangeSets, WhatTheHostWritesInADirectoryThatIsDeletedTakesTheCommitBack) {
+  for (const char* name : {"d/old", "d/new", "d/e/new"}) {
+    StoreScene scene(
+        {{"a", a_file("1")}, {"d", a_directory()}, {"d/e", a_directory()}, {"d/old", a_file("1")}},
+        {{"a", a_file("2")}});
+    CommitOptions options;
+    options.after_step = [&](size_t step) {
+      if (step == 0) std::ofstream(scene.project + "/" + name, std::ios::app) << "the host's";
+    };
+    const auto committed = scene.commit(options);
+    ASSERT_TRUE(committed.ok()) << describe(committed.error());
+    EXPECT_EQ(committed.value().end, CommitEnd::taken_back) << text_of(committed.value());
+    EXPECT_NE(text_of(committed.value()).find("changed by another process"), std::string::npos);
+    EXPECT_TRUE(sys::read_file(scene.project + "/" + name).value().ends_with("the host's")) << name;
+    EXPECT_EQ(sys::read_file(scene.project + "/a").value(), "1");
+  }
+}
+
 // The process that commits is killed after its first step; the host then puts a file of its own in the place
 // of one that is in the project already, and of one that is not.
 TEST(ChangeSets, WhatTheHostReplacesAfterACommitWasKilledStays) {

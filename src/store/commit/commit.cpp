@@ -106,6 +106,15 @@ Result<int64_t> mark_end(const CommitTree& tree) {
   return system_error("mark the end of the commit");
 }
 
+// What a directory holds that is moved away whole must be older than this.
+Result<void> mark_begin(std::span<const CommitTree> trees) {
+  for (const CommitTree& tree : trees) {
+    const OwnedFd mark(::openat(tree.undo, begin_mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!mark || ::fchmod(mark.get(), 0600) != 0) return system_error("mark the beginning of the commit");
+  }
+  return {};
+}
+
 // "'f' (the old one is kept as 3, see undo)" for what could not be taken back.
 Message describe_stuck(const Step& step, size_t number, const Error& error) {
   std::string text = "'" + shown(step.path) + "' could not be taken back (" + error.what.text() + ")";
@@ -262,6 +271,7 @@ std::string undo_name(size_t step) { return std::to_string(step); }
 
 Result<Committed> commit(std::span<const CommitTree> trees, std::vector<Step> steps,
                          const CommitOptions& options) {
+  TRY(mark_begin(trees));
   CheckedCommit checked = check_commit(trees, std::move(steps));
   Committed answer{.reasons = std::move(checked.reasons), .steps = std::move(checked.steps)};
   if (!answer.reasons.empty()) return answer;

@@ -9,7 +9,9 @@
 #include "base/text/visible_text.hpp"
 #include "store/commit/commit_check.hpp"
 #include "store/commit/entry_attributes.hpp"
+#include "store/commit/layer_walk.hpp"
 #include "store/layers/open_writers.hpp"
+#include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
 namespace {
@@ -112,6 +114,25 @@ Result<void> StepPerformer::must_be_untouched(const Step& step, const Place& kep
   return Error{Cause::system, "'" + shown(step.path) + "' " + why};
 }
 
+// The same of a directory that was moved away with everything in it.
+Result<void> StepPerformer::must_hold_nothing_new(const Step& step, const Place& kept) {
+  const auto changed = [](const struct stat& seen) {
+    return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
+  };
+  const auto begin = look_in(kept.directory, begin_mark);
+  if (!begin) return step_error(step);
+  return walk_below(kept.directory, kept.name, ClosedDirectory::opened,
+                    [&](const WalkedEntry& entry) -> Result<void> {
+                      const auto seen = look_in(entry.directory, entry.name);
+                      if (!seen) return step_error(step);
+                      if (changed(*seen) < changed(*begin)) return {};
+                      return Error{Cause::system,
+                                   "'" + shown(joined(step.path, joined(entry.in, entry.name))) +
+                                       "' was changed by another process meanwhile",
+                                   ESTALE};
+                    });
+}
+
 Result<void> StepPerformer::apply_replace(size_t number) {
   const Step& step = steps_[number];
   const Place to = TRY(target(step));
@@ -148,6 +169,7 @@ Result<void> StepPerformer::apply_remove(size_t number) {
     return step_error(step, ESTALE);
   }
   if (!is_directory(step.before)) return must_be_untouched(step, kept);
+  TRY(must_hold_nothing_new(step, kept));
   if (!is_bound_by_modes()) return {};
   return set_mode(kept.directory, kept.name.c_str(), step.before->mode);
 }

@@ -15,6 +15,9 @@ enum class Attempt {
   again,  // some of the steps are done
 };
 
+// Made in the undo directories before a commit looks at the project.
+inline constexpr const char* begin_mark = "begin";
+
 class StepPerformer {
  public:
   StepPerformer(std::span<const CommitTree> trees, const std::vector<Step>& steps, Attempt attempt)
@@ -40,6 +43,7 @@ class StepPerformer {
   Place undo(size_t step) const;
   Result<void> move(const Step& step, const Place& from, const Place& to);
   static Result<void> must_be_untouched(const Step& step, const Place& kept);
+  static Result<void> must_hold_nothing_new(const Step& step, const Place& kept);
 
   Result<void> apply_make(const Step& step);
   Result<void> apply_add(const Step& step);

@@ -314,7 +314,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   Facts facts;
   facts.caller = std::move(caller);
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
-  facts.guard.git = find_git_sources(environment, facts.caller.home);
+  facts.guard.git = find_git_sources(environment, facts.caller.home, own.state);
   facts.state = look_at_place(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);

@@ -135,11 +135,19 @@ void CallLayers::hold_indexes(const std::string& start_directory) {
   for (size_t i = 0; i < trees_.size(); ++i) {
     const TreeLayer& tree = trees_[i];
     std::vector<std::string> places = {"index", ".git/index"};
-    for (const std::string parts : {"worktrees", "modules", ".git/worktrees", ".git/modules"}) {
+    std::vector<std::string> waiting = {"worktrees", "modules", ".git/worktrees", ".git/modules"};
+    while (!waiting.empty() && places.size() < most_parts) {
+      const std::string parts = std::move(waiting.back());
+      waiting.pop_back();
       const OwnedFd held = open_descendant(tree.lower.get(), parts, directory_flags);
       if (!held) continue;
       for_each_name(held.get(), [&](const dirent& entry) {
-        places.push_back(parts + "/" + entry.d_name + "/index");
+        if (kind_in(held.get(), entry) != NameKind::directory) return true;
+        const std::string part = parts + "/" + entry.d_name;
+        const bool is_one = ::faccessat(held.get(), (std::string(entry.d_name) + "/HEAD").c_str(), F_OK,
+                                        AT_SYMLINK_NOFOLLOW) == 0;
+        places.push_back(part + "/index");
+        waiting.push_back(is_one ? part + "/modules" : part);  // a submodule's name may have slashes
         return places.size() < most_parts;
       });
     }

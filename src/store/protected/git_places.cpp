@@ -87,8 +87,9 @@ void leave_out_usual_place(std::vector<NamedPlace>& places, const std::string& g
 
 }  // namespace
 
-GitSources find_git_sources(const Environment& environment, const std::string& home) {
-  GitSources own{.home = home, .files = {"/etc/gitconfig"}};
+GitSources find_git_sources(const Environment& environment, const std::string& home,
+                            const std::string& state) {
+  GitSources own{.home = home, .files = {"/etc/gitconfig"}, .state = state};
   const auto add = [&](const std::string& directory, const char* name) {
     if (directory.starts_with('/')) own.files.push_back(directory + name);
   };

@@ -20,7 +20,8 @@ struct NamedPlace {
 };
 
 // The operator's own: the system's and the user's, by every name that git has for them.
-GitSources find_git_sources(const Environment& environment, const std::string& home);
+GitSources find_git_sources(const Environment& environment, const std::string& home,
+                            const std::string& state);
 
 // A directory of hooks that is not in the tree at `root` may hold links that lead there.
 void add_links_of_hooks_outside(const std::string& root, std::vector<NamedPlace>& places);
