@@ -41,6 +41,11 @@ class Run {
   // `raw` is all that the call gave, of which `call.result` may show a part.
   Result<void> finish(const CallRecord& call, const Chunks& raw);
   Result<void> finish(const CallRecord& call, std::string_view raw) { return finish(call, chunks_of(raw)); }
+  // Both, of a call that had no effect.
+  Result<void> write(CallRecord& call) {
+    call.call_id = TRY(begin(call.decided));
+    return finish(call, call.result);
+  }
   // A part of what a call of that task gave; past its end it is empty. At most max_recall_bytes.
   Result<FilePart> recall(std::string_view task_id, std::string_view call_id, uint64_t offset,
                           uint64_t limit) const;
