@@ -152,6 +152,13 @@ bool is_in_approvals(const Executor& executor, const std::vector<std::string>& a
   });
 }
 
+bool may_write(const ToolTerms& terms) {
+  const auto& grants = terms.profile.grants;
+  const bool somewhere = terms.profile.writes || std::any_of(grants.begin(), grants.end(),
+                                                             [](const Grant& one) { return one.writable; });
+  return somewhere && terms.level != Autonomy::readonly;
+}
+
 }  // namespace
 
 SessionOptions default_session() {
@@ -294,17 +301,6 @@ Wish wish_of(const Session& session, const RuntimeSettings& runtime_settings) {
 bool is_isolated(const Session& session, const RuntimeSettings& runtime_settings) {
   return !may_be_off(wish_of(session, runtime_settings));
 }
-
-namespace {
-
-bool may_write(const ToolTerms& terms) {
-  const auto& grants = terms.profile.grants;
-  const bool somewhere = terms.profile.writes || std::any_of(grants.begin(), grants.end(),
-                                                             [](const Grant& one) { return one.writable; });
-  return somewhere && terms.level != Autonomy::readonly;
-}
-
-}  // namespace
 
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill,
                                             const RuntimeSettings& runtime_settings) {
