@@ -11,7 +11,7 @@
 #include "policy/gates/gates.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
-#include "store/config/command_files.hpp"
+#include "store/config/profile_files.hpp"
 #include "store/host/observe.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/record/run_place.hpp"

@@ -11,8 +11,8 @@
 
 #include "base/result.hpp"
 #include "confine/boxes/box_parts.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/boxes/oci_rootfs.hpp"
-#include "confine/boxes/source_mounts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
 

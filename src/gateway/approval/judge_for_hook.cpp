@@ -1,7 +1,7 @@
 #include "gateway/approval/judge_for_hook.hpp"
 
 #include "base/text/visible_text.hpp"
-#include "gateway/approval/approval_subject.hpp"
+#include "gateway/approval/ask_approval.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 #include "policy/rules/rules.hpp"
 #include "store/workspace/task_home.hpp"

@@ -6,16 +6,16 @@
 #include <cerrno>
 #include <utility>
 
-#include "confine/boxes/mount_points.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/native/probe.hpp"
-#include "confine/supervise/interrupted.hpp"
+#include "confine/supervise/outcome_of_call.hpp"
 #include "egress/gate.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/launch/live_places.hpp"
 #include "gateway/launch/why_not_found.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/host/observe.hpp"
-#include "store/sealed/leftovers.hpp"
+#include "store/record/prune.hpp"
 
 namespace cloche {
 namespace {

@@ -86,4 +86,13 @@ class Run {
 // An Error while a process has the run open. The descriptor keeps others from opening it.
 Result<OwnedFd> lock_finished_run(const RunPlace& place, int run_directory);
 
+// Files without a name, for output that is more than a server holds in memory for one call. They are gone
+// when their descriptor is closed.
+
+// Nothing: there can be none in that directory, and then memory has to do.
+OwnedFd open_spill(const std::string& directory);
+
+// The text, and what is in the file behind it. Both outlive the pieces; -1: there is no file.
+Chunks chunks_of(std::string_view first, int spill);
+
 }  // namespace cloche
