@@ -17,8 +17,8 @@
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
 #include "confine/supervise/spawn.hpp"
+#include "confine/supervise/supervisor.hpp"
 #include "egress/proxy/report.hpp"
-#include "model/network_gate.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {

@@ -13,13 +13,11 @@ namespace {
 
 // What the gateway did itself: a process that never was has no exit code of its own.
 Outcome acted(const ToolReply& reply) {
-  Outcome outcome;
-  outcome.end = End::exited;
-  outcome.exit_code = reply.failed ? 1 : 0;
-  outcome.backend = Unboxed::in_process;
-  outcome.output = reply.text;
-  outcome.output_bytes = reply.text.size();
-  return outcome;
+  return {.end = End::exited,
+          .exit_code = reply.failed ? 1 : 0,
+          .output = reply.text,
+          .output_bytes = reply.text.size(),
+          .backend = Unboxed::in_process};
 }
 
 using Staged = Result<std::unique_ptr<StagedFiles>>;

@@ -61,10 +61,7 @@ void settle_end(Outcome& outcome, const std::string& why) {
 
 // The redirect that is not taken, and why.
 Outcome refuse_redirect(std::string why) {
-  Outcome outcome;
-  outcome.end = End::refused;
-  outcome.exit_code = 126;
-  outcome.reason = std::move(why);
+  Outcome outcome{.end = End::refused, .exit_code = 126, .reason = std::move(why)};
   outcome.denials.push_back({GateId::network, outcome.reason});
   return outcome;
 }
@@ -114,9 +111,7 @@ Gateway::Effect Gateway::journey_ended(Journey& journey, std::optional<Outcome> 
         last->end == End::failed ? shown_text(*last, std::string(http_get_name), {}) : last->reason.text();
     journey.so_far = together(std::move(journey.so_far), std::move(*last));
   }
-  Effect effect{
-      .outcome = std::move(journey.so_far), .shown = neutralised(journey.said), .raw = journey.said};
-  return effect;
+  return {.outcome = std::move(journey.so_far), .shown = neutralised(journey.said), .raw = journey.said};
 }
 
 Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms) {
@@ -129,18 +124,6 @@ Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Requester& r
   return judged;
 }
 
-// No record, no effect.
-Result<void> Gateway::begin_hop(CallRecord& hop) {
-  if (run_) hop.call_id = TRY(run_->begin(hop.decided));
-  return {};
-}
-
-void Gateway::end_hop(CallRecord& hop, std::vector<std::string>& notes) {
-  if (!run_) return;
-  if (const auto kept = run_->finish(hop, hop.result); !kept.ok())
-    notes.push_back("the record is not complete: " + describe(kept.error()));
-}
-
 // Of a redirect that is taken: the judged call behind it and its first line in the record.
 Result<Gateway::Redirect> Gateway::redirect(const std::string& url, const Requester& requester,
                                             const Journey& journey) {
@@ -149,7 +132,7 @@ Result<Gateway::Redirect> Gateway::redirect(const std::string& url, const Reques
   next.record.decided = decision_of(next.judged, asked, requester.context);
   next.record.decided.notes.push_back("redirect " + std::to_string(journey.redirects + 1) +
                                       (journey.call_id.empty() ? "" : " of call " + journey.call_id));
-  TRY(begin_hop(next.record));
+  TRY(begin(next.record));
   return next;
 }
 
@@ -158,11 +141,8 @@ std::optional<Outcome> Gateway::stop_before(const std::string& next, const Journ
   if (const auto problem = problem_of_redirect(journey.url, next, journey.redirects))
     return refuse_redirect(*problem);
   if (time_left(journey.so_far) > 0) return std::nullopt;
-  Outcome outcome;
-  outcome.end = End::timeout;
-  outcome.exit_code = 124;
-  outcome.reason = "http_get failed: " + redirects_were_late();
-  return outcome;
+  return Outcome{
+      .end = End::timeout, .exit_code = 124, .reason = "http_get failed: " + redirects_were_late()};
 }
 
 Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Requester& requester,
@@ -180,11 +160,11 @@ Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Reque
       there.record.outcome = refuse_redirect("redirected to " + shown(next) + ", " +
                                              refusal_text(decisive(there.judged.judgement)));
       there.record.result = there.record.outcome.reason.text();
-      end_hop(there.record, judged.notes);
+      (void)finish(there.record, chunks_of(there.record.result), judged.notes);
       return journey_ended(journey, std::move(there.record.outcome));
     }
     hop = fetch_once(*there.judged.judgement.permit, there.judged, journey, std::move(there.record));
-    end_hop(hop.record, judged.notes);
+    (void)finish(hop.record, chunks_of(hop.record.result), judged.notes);
   }
   Effect effect = journey_ended(journey, std::nullopt);
   if (!hop.answer) return effect;

@@ -14,7 +14,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
-#include "gateway/approval/approval_subject.hpp"
+#include "gateway/approval/ask_approval.hpp"
 #include "gateway/changes/settle_changes.hpp"
 #include "gateway/exception_barrier.hpp"
 #include "gateway/launch/caller.hpp"
@@ -23,7 +23,7 @@
 #include "policy/plan/plan_run.hpp"
 #include "policy/protected/protected_trees.hpp"
 #include "store/host/callers_home.hpp"
-#include "store/record/spill.hpp"
+#include "store/record/record.hpp"
 #include "store/workspace/task_home.hpp"
 #include "tools/answer/model_text.hpp"
 #include "tools/answer/process_output.hpp"
@@ -138,21 +138,16 @@ std::string layers_note(Writes writes) {
 
 // As one that was ended while it ran, but that it never did.
 Outcome called_off() {
-  Outcome outcome;
-  outcome.end = End::signaled;
-  outcome.signal = SIGKILL;
-  outcome.exit_code = 128 + SIGKILL;
-  outcome.reason = "cancelled by the caller before it began";
-  return outcome;
+  return {.end = End::signaled,
+          .exit_code = 128 + SIGKILL,
+          .signal = SIGKILL,
+          .reason = "cancelled by the caller before it began"};
 }
 
 }  // namespace
 
 Outcome failed(const Error& error) {
-  Outcome outcome;
-  outcome.end = End::failed;
-  outcome.exit_code = 125;
-  outcome.reason = error.what;
+  Outcome outcome{.end = End::failed, .exit_code = 125, .reason = error.what};
   if (!error.fix.empty()) outcome.advice = "; " + error.fix;
   return outcome;
 }
@@ -303,26 +298,26 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
                                   Tries& tries) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto as_outcome = [&](const Error& error) {
-    return asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
-  };
   const auto fail = [&](const Error& error) {
-    result.outcome = as_outcome(error);
+    result.outcome =
+        asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
     result.result = shown_text(result.outcome, asked.tool, {});
     return Attempt{std::move(result)};
   };
   // What could not be judged is written down all the same: it was asked for.
   const auto give_up = [&](const Error& error) {
-    CallRecord record{.decided = undecided(asked, context)};
+    Attempt given = fail(error);
+    CallRecord record{.decided = undecided(asked, context),
+                      .call_id = {},
+                      .result = given.result.result,
+                      .outcome = given.result.outcome};
     record.decided.workspace = session_.workspace;
-    record.outcome = as_outcome(error);
-    record.result = shown_text(record.outcome, asked.tool, {});
-    if (auto call_id = write_down(record); call_id.ok()) {
-      result.call_id = std::move(call_id).value();
+    if (const auto written = run_ ? run_->write(record) : Result<void>(); written.ok()) {
+      given.result.call_id = std::move(record.call_id);
     } else {
-      result.notes.push_back("it is not in the record: " + describe(call_id.error()));
+      given.result.notes.push_back("it is not in the record: " + describe(written.error()));
     }
-    return fail(error);
+    return given;
   };
   std::optional<LaunchResources> resources;
   const auto take_resources = [&](const RunRequest& request, const CallerFact& caller) {
@@ -351,11 +346,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (context.noted && tries.learnt.times == 0) context.noted(judged.notes);
   CallRecord record{.decided = decision_of(judged, asked, context)};
   record.decided.workspace = session_.workspace;
-  if (run_) {  // no record, no effect
-    auto begun = run_->begin(record.decided);
-    if (!begun.ok()) return fail(begun.error());
-    record.call_id = result.call_id = std::move(begun).value();
-  }
+  if (const auto begun = begin(record); !begun.ok()) return fail(begun.error());
+  result.call_id = record.call_id;
   Effect effect;
   if (auto permit = std::exchange(judged.judgement.permit, std::nullopt)) {
     effect =
@@ -375,12 +367,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (again)
     record.decided.notes.push_back(
         "nothing was started: what the plan was made from had changed, and the call is judged again");
-  if (run_) {
-    if (const auto finished = run_->finish(record, raw_of(effect, record.outcome)); !finished.ok()) {
-      judged.notes.push_back("the record is not complete: " + describe(finished.error()));
-      if (context.noted) context.noted({judged.notes.back()});
-    }
-  }
+  if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
+    context.noted({judged.notes.back()});
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
   result.image = std::move(effect.image);
@@ -392,11 +380,16 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
 }
 
-Result<std::string> Gateway::write_down(CallRecord& record) {
-  if (!run_) return std::string();
-  record.call_id = TRY(run_->begin(record.decided));
-  TRY(run_->finish(record, record.result));
-  return record.call_id;
+// No record, no effect.
+Result<void> Gateway::begin(CallRecord& record) {
+  if (run_) record.call_id = TRY(run_->begin(record.decided));
+  return {};
+}
+
+bool Gateway::finish(const CallRecord& record, const Chunks& raw, std::vector<std::string>& notes) {
+  const auto finished = run_ ? run_->finish(record, raw) : Result<void>();
+  if (!finished.ok()) notes.push_back("the record is not complete: " + describe(finished.error()));
+  return finished.ok();
 }
 
 Result<void> Gateway::share_home() {

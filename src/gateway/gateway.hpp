@@ -201,8 +201,9 @@ class Gateway {
   std::string task_key(const CallContext& context) const;
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
-  // A call that had no effect: its decision and its end. The id, empty without a record.
-  Result<std::string> write_down(CallRecord& record);
+  // The two lines of a call in the record, where there is one. False: a note says what is missing.
+  Result<void> begin(CallRecord& record);
+  bool finish(const CallRecord& record, const Chunks& raw, std::vector<std::string>& notes);
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
   // What earlier decisions about this call came to, when their permits were void.
   struct Tries {
@@ -248,8 +249,6 @@ class Gateway {
   static std::optional<Outcome> stop_before(const std::string& next, const Journey& journey);
   static Effect journey_ended(Journey& journey, std::optional<Outcome> last);
   Result<Judged> judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms);
-  Result<void> begin_hop(CallRecord& hop);
-  void end_hop(CallRecord& hop, std::vector<std::string>& notes);
   Effect act(const Permit& permit, Judged& judged, const Requester& requester, const CallRecord& record);
   // What it changed is in the outcome.
   ToolReply act_on_file(const Permit& permit, Judged& judged, const Requester& requester,
@@ -266,8 +265,6 @@ class Gateway {
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
   Questions questions_;
-  // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once
-  // could take back each other.
 };
 
 }  // namespace cloche

@@ -42,12 +42,6 @@ std::vector<ShownTree> shown_trees(const RunRequest& request, const Facts& facts
   return trees;
 }
 
-std::vector<std::string> roots_of(const std::vector<ShownTree>& trees) {
-  std::vector<std::string> roots;
-  for (const auto& tree : trees) roots.push_back(tree.target);
-  return roots;
-}
-
 // A grant around the workspace would let a call put something else in its place.
 bool is_place_of(const Session& session, const FileFact& workspace) {
   if (!session.held_workspace) return workspace.inode == 0;
@@ -154,12 +148,6 @@ Result<void> add_fetcher(const Session& session, Standing& standing, Judged& jud
   return {};
 }
 
-Result<Authority> authority_now(const Session& session, const Skill* skill, const Executor& loaded,
-                                const ToolTerms& terms) {
-  const Executor executor = TRY(as_of_now(session, skill, loaded));
-  return authority_for(session, skill, executor, terms);
-}
-
 // What the program will run in. Less than was asked for, by the operator's own word, is noted with every
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
@@ -173,26 +161,21 @@ Result<void> judge_box(const Session& session, const CallersView& view, Judged& 
 }
 
 // An operator's command is judged as run_shell is; only a skill that was named with it declares anything.
-Result<Standing> standing_of_command(const Session& session, const CallersView& view) {
-  Standing standing;
-  standing.terms = TRY(terms_for(session, "run_shell", view.runtime_settings));
-  if (view.skill == nullptr) return standing;
-  standing.names = names_under(session, view.skill);
-  Authority declared = TRY(authority_for(session, view.skill, standing.terms));
-  standing.settled = TRY(settle_grants(std::move(declared), standing.names));
-  return standing;
-}
-
 Result<Standing> standing_of(const Session& session, const ToolCall& call, const CallersView& view) {
-  if (call.by == Asks::operators) return standing_of_command(session, view);
   Standing standing;
-  const RegisteredTool* tool = session.registry.find(call.tool);
+  const bool by_operator = call.by == Asks::operators;
+  const RegisteredTool* tool = by_operator ? nullptr : session.registry.find(call.tool);
+  const std::string& name = tool != nullptr ? tool->spec.name : call.tool;
+  standing.terms = TRY(terms_for(session, by_operator ? "run_shell" : name, view.runtime_settings));
+  if (by_operator && view.skill == nullptr) return standing;
   if (tool != nullptr) standing.executor = tool->executor.get();
-  standing.terms =
-      TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.runtime_settings));
-  Authority declared = TRY(standing.executor != nullptr
-                               ? authority_now(session, view.skill, *standing.executor, standing.terms)
-                               : authority_for(session, view.skill, standing.terms));
+  Authority declared;
+  if (standing.executor != nullptr) {
+    const Executor executor = TRY(as_of_now(session, view.skill, *standing.executor));
+    declared = TRY(authority_for(session, view.skill, executor, standing.terms));
+  } else {
+    declared = TRY(authority_for(session, view.skill, standing.terms));
+  }
   standing.names = names_under(session, view.skill);
   standing.settled = TRY(settle_grants(std::move(declared), standing.names));
   return standing;
@@ -372,7 +355,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   if (view.most_ms)
     c.intent.timeout_ms = std::min(c.intent.timeout_ms.value_or(*view.most_ms), *view.most_ms);
   const std::vector<ShownTree> trees = shown_trees(judged.request, facts);
-  c.facts.read_roots = roots_of(trees);
+  for (const auto& tree : trees) c.facts.read_roots.push_back(tree.target);
   see_unsaid(c, judged.request);
   if (c.intent.cwd) see_directory(c);
   c.facts.operands =

@@ -11,7 +11,7 @@
 #include "policy/gates/gates.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
-#include "store/config/command_files.hpp"
+#include "store/config/profile_files.hpp"
 #include "store/host/observe.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/record/run_place.hpp"
@@ -150,6 +150,13 @@ bool is_in_approvals(const Executor& executor, const std::vector<std::string>& a
   return std::any_of(approved.begin(), approved.end(), [&](const std::string& text) {
     return text == executor.name || text.starts_with(executor.name + "@");
   });
+}
+
+bool may_write(const ToolTerms& terms) {
+  const auto& grants = terms.profile.grants;
+  const bool somewhere = terms.profile.writes || std::any_of(grants.begin(), grants.end(),
+                                                             [](const Grant& one) { return one.writable; });
+  return somewhere && terms.level != Autonomy::readonly;
 }
 
 }  // namespace
@@ -294,17 +301,6 @@ Wish wish_of(const Session& session, const RuntimeSettings& runtime_settings) {
 bool is_isolated(const Session& session, const RuntimeSettings& runtime_settings) {
   return !may_be_off(wish_of(session, runtime_settings));
 }
-
-namespace {
-
-bool may_write(const ToolTerms& terms) {
-  const auto& grants = terms.profile.grants;
-  const bool somewhere = terms.profile.writes || std::any_of(grants.begin(), grants.end(),
-                                                             [](const Grant& one) { return one.writable; });
-  return somewhere && terms.level != Autonomy::readonly;
-}
-
-}  // namespace
 
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill,
                                             const RuntimeSettings& runtime_settings) {

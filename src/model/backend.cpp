@@ -1,7 +1,6 @@
 #include "model/backend.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include "model/names.hpp"
 
 namespace cloche {
 namespace {
@@ -10,30 +9,13 @@ constexpr Backend of_subprocess[] = {Backend::subprocess};
 constexpr Backend of_namespaces[] = {Backend::native, Backend::bwrap};
 constexpr Backend of_container[] = {Backend::crun, Backend::runc};
 constexpr Backend of_gvisor[] = {Backend::runsc};
-constexpr IsolationLevel all_levels[] = {IsolationLevel::permissive, IsolationLevel::subprocess,
-                                         IsolationLevel::namespaces, IsolationLevel::container,
-                                         IsolationLevel::gvisor,     IsolationLevel::microvm};
+constexpr std::string_view names[] = {"native", "bwrap", "subprocess", "crun", "runc", "runsc", "none"};
 
 }  // namespace
 
-std::string_view name_of(Backend backend) {
-  switch (backend) {
-    case Backend::native: return "native";
-    case Backend::bwrap: return "bwrap";
-    case Backend::subprocess: return "subprocess";
-    case Backend::crun: return "crun";
-    case Backend::runc: return "runc";
-    case Backend::runsc: return "runsc";
-    case Backend::none: return "none";
-  }
-  return "unknown";
-}
+std::string_view name_of(Backend backend) { return name_in<Backend::none>(names, backend); }
 
-std::optional<Backend> backend_named(std::string_view name) {
-  const auto* found = std::find_if(std::begin(all_backends), std::end(all_backends),
-                                   [&](Backend backend) { return name_of(backend) == name; });
-  return found == std::end(all_backends) ? std::nullopt : std::optional(*found);
-}
+std::optional<Backend> backend_named(std::string_view name) { return value_in<Backend>(names, name); }
 
 std::string_view package_of(Backend backend) {
   return backend == Backend::bwrap ? "bubblewrap" : name_of(backend);
@@ -65,9 +47,10 @@ std::span<const Backend> backends_of(IsolationLevel level) {
 }
 
 std::optional<IsolationLevel> level_named(std::string_view name) {
-  const auto* found = std::find_if(std::begin(all_levels), std::end(all_levels),
-                                   [&](IsolationLevel level) { return name_of(level) == name; });
-  return found == std::end(all_levels) ? std::nullopt : std::optional(*found);
+  for (auto level = IsolationLevel::permissive; level <= IsolationLevel::microvm;
+       level = static_cast<IsolationLevel>(static_cast<int>(level) + 1))
+    if (name_of(level) == name) return level;
+  return std::nullopt;
 }
 
 }  // namespace cloche

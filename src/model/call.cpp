@@ -2,50 +2,31 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/sha256.hpp"
+#include "model/names.hpp"
 
 namespace cloche {
+namespace {
+
+constexpr std::string_view command_profiles[] = {"passive", "full", "any"};
+constexpr std::string_view autonomies[] = {"readonly", "supervised", "full"};
+
+}  // namespace
 
 std::string_view name_of(CommandProfile profile) {
-  switch (profile) {
-    case CommandProfile::passive: return "passive";
-    case CommandProfile::full: return "full";
-    case CommandProfile::any: return "any";
-  }
-  return "passive";
+  return name_in<CommandProfile::any>(command_profiles, profile);
 }
 
 std::optional<CommandProfile> command_profile(std::string_view name) {
-  for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
-    if (name == name_of(profile)) return profile;
-  }
-  return {};
+  return value_in<CommandProfile>(command_profiles, name);
 }
 
-std::string_view name_of(Autonomy level) {
-  switch (level) {
-    case Autonomy::readonly: return "readonly";
-    case Autonomy::supervised: return "supervised";
-    case Autonomy::full: return "full";
-  }
-  return "readonly";
-}
+std::string_view name_of(Autonomy level) { return name_in<Autonomy::full>(autonomies, level); }
 
-std::optional<Autonomy> autonomy(std::string_view name) {
-  for (auto level : {Autonomy::readonly, Autonomy::supervised, Autonomy::full}) {
-    if (name == name_of(level)) return level;
-  }
-  return {};
-}
+std::optional<Autonomy> autonomy(std::string_view name) { return value_in<Autonomy>(autonomies, name); }
 
 std::string_view name_of(FileAction::Kind kind) {
-  switch (kind) {
-    case FileAction::Kind::write: return "write";
-    case FileAction::Kind::edit: return "edit";
-    case FileAction::Kind::read: return "read";
-    case FileAction::Kind::list: return "list";
-    case FileAction::Kind::search: return "search";
-  }
-  return "read";
+  static constexpr std::string_view names[] = {"write", "edit", "read", "list", "search"};
+  return name_in<FileAction::Kind::search>(names, kind);
 }
 
 std::string to_json(const FileAction& action) {

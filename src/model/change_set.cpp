@@ -1,35 +1,22 @@
 #include "model/change_set.hpp"
 
+#include "model/names.hpp"
+
 namespace cloche {
 
 std::string_view name_of(FileKind kind) {
-  switch (kind) {
-    case FileKind::file: return "file";
-    case FileKind::directory: return "directory";
-    case FileKind::link: return "link";
-    case FileKind::fifo: return "fifo";
-    case FileKind::socket: return "socket";
-    case FileKind::device: return "device";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"file", "directory", "link", "fifo", "socket", "device"};
+  return name_in<FileKind::device>(names, kind);
 }
 
 std::string_view name_of(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::created: return "created";
-    case ChangeKind::changed: return "changed";
-    case ChangeKind::deleted: return "deleted";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"created", "changed", "deleted"};
+  return name_in<ChangeKind::deleted>(names, kind);
 }
 
 std::string_view name_of(Fate fate) {
-  switch (fate) {
-    case Fate::withheld: return "withheld";
-    case Fate::asked: return "asked";
-    case Fate::committed: return "committed";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"withheld", "asked", "committed"};
+  return name_in<Fate::committed>(names, fate);
 }
 
 void ChangeCounts::add(ChangeKind kind) {

@@ -1,46 +1,27 @@
 #include "model/layers.hpp"
 
+#include "model/names.hpp"
+
 namespace cloche {
 
-std::string_view name_of(LayerId layer) {
-  switch (layer) {
-    case LayerId::user_ids: return "user-ids";
-    case LayerId::mount_view: return "mount-view";
-    case LayerId::pid_namespace: return "pid-namespace";
-    case LayerId::net_namespace: return "net-namespace";
-    case LayerId::ipc_namespace: return "ipc-namespace";
-    case LayerId::uts_namespace: return "uts-namespace";
-    case LayerId::cgroup_namespace: return "cgroup-namespace";
-    case LayerId::syscall_filter: return "syscall-filter";
-    case LayerId::landlock: return "landlock";
-    case LayerId::no_new_privileges: return "no-new-privileges";
-    case LayerId::no_capabilities: return "no-capabilities";
-    case LayerId::session_keyring: return "session-keyring";
-    case LayerId::memory_limit: return "memory-limit";
-    case LayerId::process_limit: return "process-limit";
-    case LayerId::landlock_scope: return "landlock-scope";
-    case LayerId::change_set: return "change-set";
-  }
-  return "unknown";
-}
+namespace {
 
-std::optional<LayerId> layer_named(std::string_view name) {
-  for (const LayerId layer : all_layers) {
-    if (name_of(layer) == name) return layer;
-  }
-  return std::nullopt;
-}
+constexpr std::string_view layer_names[] = {
+    "user-ids",      "mount-view",        "pid-namespace",    "net-namespace",
+    "ipc-namespace", "uts-namespace",     "cgroup-namespace", "syscall-filter",
+    "landlock",      "no-new-privileges", "no-capabilities",  "session-keyring",
+    "memory-limit",  "process-limit",     "landlock-scope",   "change-set"};
+
+}  // namespace
+
+std::string_view name_of(LayerId layer) { return name_in<LayerId::change_set>(layer_names, layer); }
+
+std::optional<LayerId> layer_named(std::string_view name) { return value_in<LayerId>(layer_names, name); }
 
 std::string_view name_of(IsolationLevel level) {
-  switch (level) {
-    case IsolationLevel::permissive: return "permissive";
-    case IsolationLevel::subprocess: return "subprocess";
-    case IsolationLevel::namespaces: return "namespace";
-    case IsolationLevel::container: return "container";
-    case IsolationLevel::gvisor: return "gvisor";
-    case IsolationLevel::microvm: return "microvm";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"permissive", "subprocess", "namespace",
+                                               "container",  "gvisor",     "microvm"};
+  return name_in<IsolationLevel::microvm>(names, level);
 }
 
 std::vector<LayerId> required_by(IsolationLevel level) {

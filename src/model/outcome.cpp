@@ -5,6 +5,7 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/visible_text.hpp"
+#include "model/names.hpp"
 
 namespace cloche {
 namespace {
@@ -18,26 +19,14 @@ bool comes_first(const HostUse& a, const HostUse& b) {
 }  // namespace
 
 std::string_view name_of(End end) {
-  switch (end) {
-    case End::exited: return "exited";
-    case End::signaled: return "signaled";
-    case End::timeout: return "timeout";
-    case End::limit: return "limit";
-    case End::refused: return "refused";
-    case End::not_found: return "not_found";
-    case End::not_executable: return "not_executable";
-    case End::failed: return "failed";
-  }
-  return "failed";
+  static constexpr std::string_view names[] = {"exited",  "signaled",  "timeout",        "limit",
+                                               "refused", "not_found", "not_executable", "failed"};
+  return name_in<End::failed>(names, end);
 }
 
 std::string_view name_of(AnswerFault fault) {
-  switch (fault) {
-    case AnswerFault::none: break;
-    case AnswerFault::invalid_json: return "invalid_json";
-    case AnswerFault::schema: return "schema";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"", "invalid_json", "schema"};
+  return name_in<AnswerFault::schema>(names, fault);
 }
 
 namespace {
@@ -55,13 +44,9 @@ void add_first(std::vector<std::string>& lines, const std::string& what, const s
 }  // namespace
 
 std::string_view name_of(const DeniedBy& by) {
-  if (const auto* gate = std::get_if<GateId>(&by)) return name_of(*gate);
-  switch (std::get<Enforcer>(by)) {
-    case Enforcer::limit: return "limit";
-    case Enforcer::syscall: return "syscall";
-    case Enforcer::egress: return "egress";
-  }
-  return "unknown";
+  static constexpr std::string_view enforcers[] = {"limit", "syscall", "egress"};
+  const auto* gate = std::get_if<GateId>(&by);
+  return gate != nullptr ? name_of(*gate) : name_in<Enforcer::egress>(enforcers, std::get<Enforcer>(by));
 }
 
 bool is_by_egress(const Denial& denial) { return denial.by == DeniedBy(Enforcer::egress); }

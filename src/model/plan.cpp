@@ -5,6 +5,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/sha256.hpp"
+#include "model/names.hpp"
 
 namespace cloche {
 namespace {
@@ -82,37 +83,19 @@ std::string command_exactly(const std::vector<std::string>& argv) {
 }  // namespace
 
 std::string_view name_of(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::directory: return "directory";
-    case EntryKind::link: return "link";
-    case EntryKind::text: return "text";
-    case EntryKind::tree: return "tree";
-    case EntryKind::tmpfs: return "tmpfs";
-    case EntryKind::proc: return "proc";
-    case EntryKind::terminals: return "terminals";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"directory", "link", "text",     "tree",
+                                               "tmpfs",     "proc", "terminals"};
+  return name_in<EntryKind::terminals>(names, kind);
 }
 
 std::string_view name_of(Writes writes) {
-  switch (writes) {
-    case Writes::stage: return "stage";
-    case Writes::commit: return "commit";
-    case Writes::live: return "live";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"stage", "commit", "live"};
+  return name_in<Writes::live>(names, writes);
 }
 
 std::string_view name_of(Access access) {
-  switch (access) {
-    case Access::none: return "none";
-    case Access::read: return "read";
-    case Access::run: return "run";
-    case Access::write: return "write";
-    case Access::write_run: return "write-run";
-    case Access::device: return "device";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"none", "read", "run", "write", "write-run", "device"};
+  return name_in<Access::device>(names, access);
 }
 
 RenderedPlan render_around_command(const ConfinementPlan& plan) {

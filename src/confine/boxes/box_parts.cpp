@@ -35,6 +35,11 @@ bool requires_layer(const ConfinementPlan& plan, LayerId layer) {
   return std::find(plan.required.begin(), plan.required.end(), layer) != plan.required.end();
 }
 
+std::string source_at(const std::map<size_t, std::string>& sources, size_t at, const std::string& own) {
+  const auto found = sources.find(at);
+  return found != sources.end() ? found->second : own;
+}
+
 bool is_made_in_dev(const ViewEntry& entry) {
   return std::find(std::begin(made_in_dev), std::end(made_in_dev), entry.target) != std::end(made_in_dev);
 }

@@ -11,19 +11,12 @@
 
 namespace cloche {
 
-// A path of the host, or a descriptor that the box inherits.
-struct BoxSource {
-  std::string path = {};
-  int descriptor = -1;
-};
-
 // What differs from start to start and is no part of the judged plan. Keys are places in plan.view.
 struct BoxParts {
-  std::string jail;                        // cloche-jail on the host
-  std::map<size_t, BoxSource> texts = {};  // where the bytes of each text lie
-  std::map<size_t, BoxSource> trees = {};  // in place of a tree's own source: held, or an idmapped mount
-  bool privileged = false;                 // started by root, whose id the box can only map to itself
-  int user_namespace = -1;                 // one that was made for the call, and then never root's own
+  std::string jail;                          // cloche-jail on the host
+  std::map<size_t, std::string> texts = {};  // the file of the host that has the bytes of each text
+  std::map<size_t, std::string> trees = {};  // in place of a tree's own source
+  bool privileged = false;                   // started by root, whose id the box can only map to itself
   InnerOptions inner = {};
 };
 
@@ -36,6 +29,9 @@ std::string report_inside(const ConfinementPlan& plan);
 bool may_write(Access access);
 bool may_run(Access access);
 bool requires_layer(const ConfinementPlan& plan, LayerId layer);
+
+// What `sources` says of this place, or else `own`.
+std::string source_at(const std::map<size_t, std::string>& sources, size_t at, const std::string& own);
 
 // Whether it is among what every box makes by itself in a fresh /dev: the devices without state, pseudo
 // terminals, and the links to a process's own descriptors.

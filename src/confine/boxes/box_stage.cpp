@@ -54,11 +54,11 @@ void stage_view(const ConfinementPlan& plan, const CallResources& resources,
     if (entry.kind == EntryKind::text) {
       mounts.push_back(stage_entry(wire::MountKind::text, place_of(at), entry.content));
       mounts.back().mode = entry.mode;
-      parts.texts[at] = {stage + place_of(at)};
+      parts.texts[at] = stage + place_of(at);
     } else if (entry.kind == EntryKind::tree) {
       mounts.push_back(mount_for(entry, false, resources));
       mounts.back().target = place_of(at);
-      parts.trees[at] = {stage + place_of(at)};
+      parts.trees[at] = stage + place_of(at);
     }
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "confine/boxes/source_mounts.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/launch.hpp"
 #include "model/backend.hpp"
 #include "model/plan.hpp"

@@ -94,7 +94,7 @@ TEST(Boxes, BubblewrapTriesOnlyWhatIsNotRequired) {
   EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-cgroup-try"}));
 }
 
-TEST(Boxes, BubblewrapTakesSourcesByPathOrDescriptor) {
+TEST(Boxes, BubblewrapTakesStagedSources) {
   ConfinementPlan plan;
   plan.argv = {"/bin/true"};
   plan.view = {tree("/data", Access::read),
@@ -102,18 +102,15 @@ TEST(Boxes, BubblewrapTakesSourcesByPathOrDescriptor) {
                tree("/dev/kmsg", Access::device),
                {.kind = EntryKind::text, .target = "/etc/motd", .content = "hello", .mode = 0644}};
   BoxParts parts{.jail = "/jail"};
-  parts.trees = {{0, {.path = "/staged/0"}}, {1, {.descriptor = 9}}};
-  parts.texts = {{3, {.descriptor = 8}}};
-  parts.user_namespace = 7;
+  parts.trees = {{0, "/staged/0"}};
+  parts.texts = {{3, "/staged/3"}};
   const Words words = bwrap_arguments(plan, parts);
   const Words expected[] = {{"--ro-bind", "/staged/0", "/data"},
-                            {"--bind-fd", "9", "/out"},
+                            {"--bind", "/out", "/out"},
                             {"--dev-bind", "/dev/kmsg", "/dev/kmsg"},
-                            {"--perms", "0644", "--ro-bind-data", "8", "/etc/motd"},
-                            {"--userns", "7"},
+                            {"--ro-bind", "/staged/3", "/etc/motd"},
                             {"--ro-bind", "/jail", "/run/cloche-jail"}};
   for (const auto& wanted : expected) EXPECT_TRUE(has_words(words, wanted)) << wanted.front();
-  EXPECT_FALSE(has_words(words, {"--unshare-user"})) << "bubblewrap takes one of the two";
 }
 
 TEST(Boxes, BubblewrapSealsMemoryAfterEverythingIsInIt) {
@@ -149,14 +146,12 @@ std::vector<LayerId> ids_of(const std::vector<MissingLayer>& missing) {
 
 TEST(Boxes, BubblewrapNamesWhatItDoesNotKeep) {
   const BoxParts by_root{.privileged = true};
-  const BoxParts mapped{.privileged = true, .user_namespace = 5};
   BoxParts without_landlock;
   without_landlock.inner.landlock_abi = 0;
   const MissingRow rows[] = {
       {"an ordinary user's", {}, {}, Counted::by_us, {}},
       {"a pasted one", {}, {}, Counted::by_none, {LayerId::memory_limit}},
       {"root's", {}, by_root, Counted::by_us, {LayerId::user_ids, LayerId::process_limit}},
-      {"root's with ids of its own", {}, mapped, Counted::by_us, {}},
       {"without Landlock", {}, without_landlock, Counted::by_us, {LayerId::landlock}},
       {"noexec in a tree that runs",
        {tree("/opt", Access::run), tree("/opt/out", Access::write)},
@@ -260,7 +255,7 @@ TEST(Boxes, InTheRootDirectoryTheGoferFindsAPlaceForEachTree) {
   EXPECT_FALSE(made.contains("/dev/null")) << "the runtime's own";
 }
 
-TEST(Boxes, AProcessLimitOfRootsBundleNeedsACgroup) {
+TEST(Boxes, ProcessesOfRootsBundleAreNotCounted) {
   const ConfinementPlan plan = default_plan();
   const auto lacks = [&](const OciOptions& options) {
     const auto missing = oci_missing(plan, options);
@@ -273,8 +268,6 @@ TEST(Boxes, AProcessLimitOfRootsBundleNeedsACgroup) {
   EXPECT_FALSE(lacks(options)) << "an ordinary user's own";
   options.uids = {{.outside = 0}};
   EXPECT_TRUE(lacks(options)) << "root is not counted";
-  options.cgroup = "/cloche/1";
-  EXPECT_FALSE(lacks(options));
   EXPECT_FALSE(lacks(options_for_gvisor(plan))) << "the sentry counts";
 }
 
@@ -290,25 +283,6 @@ TEST(Boxes, ABundleHasAUserNamespaceWhenIdsAreMapped) {
   EXPECT_EQ(namespaces(options_for(plan)),
             (Words{"user", "mount", "pid", "ipc", "uts", "cgroup", "network"}));
   EXPECT_EQ(namespaces(options_for_gvisor(plan)), (Words{"mount", "pid", "ipc", "uts", "cgroup", "network"}));
-}
-
-TEST(Boxes, ABundleCountsByACgroupAlone) {
-  ConfinementPlan plan = default_plan();
-  plan.limits.memory_bytes = 64ULL << 20;
-  plan.limits.processes = 20;
-  OciOptions options = options_for(plan);
-  EXPECT_EQ(bundle_text(plan, options).find("resources"), std::string::npos);
-  options.cgroup = "/cloche/1";
-  const JsonValue config = config_of(plan, options);
-  const JsonValue* resources = config.find("linux")->find("resources");
-  ASSERT_NE(resources, nullptr);
-  EXPECT_EQ(resources->find("memory")->find("limit")->integer, 64 << 20);
-  EXPECT_EQ(resources->find("pids")->find("limit")->integer, 21 + 256)
-      << "the runtime's own threads are counted there too";
-  EXPECT_TRUE(oci_missing(plan, options).empty());
-  options.kernel = BoxKernel::gvisor;
-  EXPECT_EQ(bundle_text(plan, options).find("\"pids\""), std::string::npos)
-      << "the sentry has threads of its own";
 }
 
 Words mount_options(const JsonValue& config, const std::string& target) {
@@ -367,10 +341,10 @@ TEST(Boxes, ABundleAsksForNoLimitThatItsStarterDoesNotHave) {
 TEST(Boxes, ABundleNamesWhatItDoesNotKeep) {
   ConfinementPlan plan = default_plan();
   OciOptions options = options_for(plan);
-  options.cgroup = "/cloche/1";
-  EXPECT_TRUE(oci_missing(plan, options).empty());
+  EXPECT_EQ(ids_of(oci_missing(plan, options)), std::vector{LayerId::memory_limit});
   options.uids = {{.outside = 0}};
-  EXPECT_EQ(ids_of(oci_missing(plan, options)), std::vector{LayerId::user_ids});
+  EXPECT_EQ(ids_of(oci_missing(plan, options)),
+            (std::vector{LayerId::user_ids, LayerId::memory_limit, LayerId::process_limit}));
   options = options_for_gvisor(plan);
   plan.hosts = {"example.org"};
   EXPECT_EQ(ids_of(oci_missing(plan, options)), (std::vector{LayerId::user_ids, LayerId::net_namespace,

@@ -27,12 +27,7 @@ class Renderer {
   void add(std::initializer_list<std::string> words) { words_.insert(words_.end(), words); }
 
   void add_namespaces() {
-    if (parts_.user_namespace >= 0) {
-      add({"--userns", std::to_string(parts_.user_namespace)});
-    } else {
-      add({"--unshare-user"});
-    }
-    add({"--unshare-ipc", "--unshare-uts", "--unshare-pid"});
+    add({"--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-pid"});
     add({requires_layer(plan_, LayerId::cgroup_namespace) ? "--unshare-cgroup" : "--unshare-cgroup-try"});
     if (plan_.network == Network::own) add({"--unshare-net"});
     add({"--uid", std::to_string(plan_.inside_uid), "--gid", std::to_string(plan_.inside_gid)});
@@ -70,7 +65,7 @@ class Renderer {
     switch (entry.kind) {
       case EntryKind::directory: return add({"--perms", octal(entry.mode), "--dir", entry.target});
       case EntryKind::link: return add({"--symlink", entry.source, entry.target});
-      case EntryKind::text: return add_text(entry, at);
+      case EntryKind::text: return add({"--ro-bind", source_at(parts_.texts, at, ""), entry.target});
       case EntryKind::tree: return add_tree(entry, at);
       case EntryKind::tmpfs:
         add({"--perms", octal(entry.mode), "--size", std::to_string(entry.size_bytes), "--tmpfs",
@@ -85,27 +80,11 @@ class Renderer {
     }
   }
 
-  void add_text(const ViewEntry& entry, size_t at) {
-    const auto found = parts_.texts.find(at);
-    const BoxSource source = found != parts_.texts.end() ? found->second : BoxSource{};
-    if (source.descriptor >= 0) {
-      add({"--perms", octal(entry.mode), "--ro-bind-data", std::to_string(source.descriptor), entry.target});
-    } else {
-      add({"--ro-bind", source.path, entry.target});
-    }
-  }
-
   void add_tree(const ViewEntry& entry, size_t at) {
-    const auto found = parts_.trees.find(at);
-    const BoxSource source = found != parts_.trees.end() ? found->second : BoxSource{entry.source};
     const std::string word = entry.access == Access::device ? "--dev-bind"
                              : may_write(entry.access)      ? "--bind"
                                                             : "--ro-bind";
-    if (source.descriptor >= 0) {
-      add({word + "-fd", std::to_string(source.descriptor), entry.target});
-    } else {
-      add({word, source.path, entry.target});
-    }
+    add({word, source_at(parts_.trees, at, entry.source), entry.target});
   }
 
   void add_surroundings() {
@@ -158,8 +137,7 @@ std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxPa
   const auto lacks = [&](LayerId layer, std::string why, std::string fix) {
     if (requires_layer(plan, layer)) missing.push_back({layer, std::move(why), std::move(fix)});
   };
-  const bool as_root = parts.privileged && parts.user_namespace < 0;
-  if (as_root) {
+  if (parts.privileged) {
     lacks(LayerId::user_ids, "run by root, bubblewrap maps the command to root itself",
           "run it as an ordinary user");
   }
@@ -182,7 +160,7 @@ std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxPa
   if (counted == Counted::by_none)
     lacks(LayerId::memory_limit, "the memory of a box that Cloche does not start is not counted",
           "start it in a cgroup, as systemd-run --user --scope -p MemoryMax=SIZE does");
-  if (as_root)
+  if (parts.privileged)
     lacks(LayerId::process_limit, "the kernel does not count the processes of root",
           "run it as an ordinary user");
   return missing;

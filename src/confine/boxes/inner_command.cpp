@@ -3,21 +3,15 @@
 #include <sys/resource.h>
 
 #include "confine/kernel_rules.hpp"
+#include "model/names.hpp"
 
 namespace cloche {
 namespace {
 
 std::string_view name_of_access(wire::Access access) {
-  switch (access) {
-    case wire::Access::list: return "list";
-    case wire::Access::read: return "read";
-    case wire::Access::run: return "run";
-    case wire::Access::write: return "write";
-    case wire::Access::write_run: return "write_run";
-    case wire::Access::device: return "device";
-    case wire::Access::looked_at: return "looked_at";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"list",      "read",   "run",      "write",
+                                               "write_run", "device", "looked_at"};
+  return name_in<wire::Access::looked_at>(names, access);
 }
 
 using Around = InnerOptions::Around;

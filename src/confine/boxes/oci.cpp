@@ -28,11 +28,6 @@ std::string rlimit_name(uint32_t resource) {
   return name;
 }
 
-std::string source_at(const std::map<size_t, BoxSource>& sources, size_t at, const std::string& own) {
-  const auto found = sources.find(at);
-  return found != sources.end() ? found->second.path : own;
-}
-
 class Config {
  public:
   Config(const ConfinementPlan& plan, const OciOptions& options) : plan_(plan), options_(options) {}
@@ -41,7 +36,7 @@ class Config {
     out_.begin_object().member("ociVersion", "1.0.2");
     add_process();
     out_.key("root").begin_object();
-    out_.member("path", checked(options_.root)).member("readonly", true).end_object();
+    out_.member("path", "rootfs").member("readonly", true).end_object();
     out_.member("hostname", wire::sandbox_hostname);
     add_mounts();
     add_linux();
@@ -253,7 +248,6 @@ class Config {
     out_.key("namespaces").begin_array();
     for (const auto& name : namespaces) out_.begin_object().member("type", name).end_object();
     out_.end_array();
-    if (options_.cgroup) add_resources(*options_.cgroup);
     list("maskedPaths", masked());
     list("readonlyPaths", readonly_paths);
     out_.end_object();
@@ -266,19 +260,6 @@ class Config {
       out_.end_object();
     }
     out_.end_array();
-  }
-
-  void add_resources(const std::string& cgroup) {
-    out_.member("cgroupsPath", checked(cgroup)).key("resources").begin_object();
-    out_.key("devices").begin_array();
-    out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
-    out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
-    // The sentry's own threads would count as well: there the limit of each process holds, in its kernel.
-    if (options_.kernel == BoxKernel::hosts) {
-      const uint64_t most = plan_.limits.processes + 1 + runtime_threads;
-      out_.key("pids").begin_object().member("limit", most).end_object();
-    }
-    out_.end_object();
   }
 
   // The usual ones, and what the plan itself masks in /proc: a runtime takes no mount there.
@@ -321,12 +302,11 @@ std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOpti
   if (options.parts.inner.landlock_abi < least_landlock_abi)
     lacks(LayerId::landlock, "the plan of the bundle asks for no Landlock",
           "run it by a runtime that shares the host's kernel");
-  if (!options.cgroup)
-    lacks(LayerId::memory_limit, "without a cgroup the memory of the bundle is not counted",
-          "give the bundle a cgroupsPath");
+  lacks(LayerId::memory_limit, "without a cgroup the memory of the bundle is not counted",
+        "give the bundle a cgroupsPath");
   // gVisor's own kernel counts whichever user the command is.
   const bool as_root = options.uids.empty() || maps_root;
-  if (!options.cgroup && as_root && options.kernel == BoxKernel::hosts)
+  if (as_root && options.kernel == BoxKernel::hosts)
     lacks(LayerId::process_limit, "the kernel does not count the processes of root",
           "run it as an ordinary user, or give the bundle a cgroupsPath and linux.resources.pids");
   return missing;

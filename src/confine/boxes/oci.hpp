@@ -11,8 +11,8 @@
 
 #include "base/result.hpp"
 #include "confine/boxes/box_parts.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/boxes/oci_rootfs.hpp"
-#include "confine/boxes/source_mounts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
 
@@ -29,8 +29,7 @@ struct IdMapping {
 inline constexpr uint64_t runtime_threads = 256;
 
 struct OciOptions {
-  std::string root = "rootfs";  // made from rootfs_entries(); relative to the bundle or absolute
-  BoxParts parts;               // sources by path alone: a bundle has no descriptors
+  BoxParts parts;
   BoxKernel kernel = BoxKernel::hosts;
   std::vector<IdMapping> uids = {};  // none: no user namespace but the runtime's own
   std::vector<IdMapping> gids = {};
@@ -39,7 +38,6 @@ struct OciOptions {
   std::optional<unsigned> inside_uid = {};
   std::optional<unsigned> inside_gid = {};
   std::optional<std::string> report = {};  // on the host: the file that --inner leaves its reports in
-  std::optional<std::string> cgroup = {};  // cgroupsPath; without one the runtime counts nothing
   SourceMounts mounts = {};                // what the trees' own mounts forbid already
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what the starting user may not exceed
 };

@@ -9,6 +9,7 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "model/names.hpp"
 
 namespace cloche {
 namespace {
@@ -119,12 +120,8 @@ std::optional<Cgroup> Cgroup::find(const std::string& name, const std::string& t
 }
 
 std::string_view name_of(CountedBy by) {
-  switch (by) {
-    case CountedBy::watched: return "watched";
-    case CountedBy::cgroup1: return "cgroup1";
-    case CountedBy::cgroup2: return "cgroup2";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"watched", "cgroup1", "cgroup2"};
+  return name_in<CountedBy::cgroup2>(names, by);
 }
 
 std::optional<Cgroup> Cgroup::find(const std::string& name) {

@@ -1,4 +1,4 @@
-#include "confine/supervise/interrupted.hpp"
+#include "confine/supervise/outcome_of_call.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -59,10 +59,9 @@ std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& l
 
 Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
   const LimitInfo& row = info_of(hit.limit);
-  Outcome outcome;
-  outcome.end = hit.limit == LimitId::wall ? End::timeout : End::limit;
-  outcome.exit_code = hit.limit == LimitId::wall ? 124 : 137;
-  outcome.limit = hit.limit;
+  const bool is_late = hit.limit == LimitId::wall;
+  Outcome outcome{
+      .end = is_late ? End::timeout : End::limit, .exit_code = is_late ? 124 : 137, .limit = hit.limit};
   outcome.reason =
       "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
@@ -72,18 +71,13 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
 }
 
 Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
-  Outcome outcome;
   const std::string& name = plan.argv.front();
   // An empty name is each directory of the PATH itself, which the kernel finds and does not execute.
-  if (name.empty() || report.number == ENOENT || report.number == ENOTDIR) {
-    outcome.end = End::not_found;
-    outcome.exit_code = 127;
-    outcome.reason = name.empty() ? "the command is empty" : name + ": not found inside";
-    return outcome;
-  }
-  outcome.end = End::not_executable;
-  outcome.exit_code = 126;
-  outcome.reason = name + ": ";
+  if (name.empty() || report.number == ENOENT || report.number == ENOTDIR)
+    return {.end = End::not_found,
+            .exit_code = 127,
+            .reason = name.empty() ? "the command is empty" : name + ": not found inside"};
+  Outcome outcome{.end = End::not_executable, .exit_code = 126, .reason = name + ": "};
   switch (report.number) {
     case EACCES: outcome.reason += "not executable: a directory, or without the right to execute"; break;
     case ENOEXEC: outcome.reason += "not a program: give it a #! line or name its interpreter"; break;
@@ -235,6 +229,25 @@ Denial denied_processes(const ConfinementPlan& plan, uint64_t times) {
           "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
               " refused a new process " + std::to_string(times) + " times",
           advice_about(row, plan.lowered_by)};
+}
+
+Error interrupted_error(Message what) { return {Cause::interrupted, std::move(what), 0, "run it again"}; }
+
+bool was_interrupted(const wire::Report& failed) {
+  return failed.number == 0 && failed.step != wire::Step::start_box;
+}
+
+bool was_interrupted(const Outcome& outcome) {
+  if (outcome.end == End::failed) return true;
+  if (outcome.end != End::signaled) return false;
+  switch (outcome.signal) {  // a program that breaks by itself gets others
+    case SIGHUP:
+    case SIGINT:
+    case SIGQUIT:
+    case SIGKILL:
+    case SIGTERM: return true;
+    default: return false;
+  }
 }
 
 }  // namespace cloche

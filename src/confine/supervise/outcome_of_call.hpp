@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "confine/watch/watch.hpp"
+#include "jail/core/wire.hpp"
 #include "jail/core/wire_encode.hpp"
 #include "model/outcome.hpp"
 #include "model/plan.hpp"
@@ -36,5 +37,16 @@ Error step_error(const wire::Report& report, const wire::PlanText& jail, const s
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
 
 Denial denied_processes(const ConfinementPlan& plan, uint64_t times);
+
+// A call that did not end by itself nor by a limit: a process outside ended it, or our own machinery broke.
+// That does not say what the host can do, and it may be tried again.
+
+// Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
+Error interrupted_error(Message what);
+
+// A step of the jail's for whose failure the kernel gave no reason: the process that was to take it was
+// killed. Of a box that another program builds no reason is known either way.
+bool was_interrupted(const wire::Report& failed);
+bool was_interrupted(const Outcome& outcome);
 
 }  // namespace cloche

@@ -1,16 +1,18 @@
 // How a supervised command ends: by our word, with its keeper or without it, and what is said of it then.
 #include "confine/supervise/supervised_call.hpp"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "confine/boxes/socket_holders.hpp"
-#include "confine/supervise/interrupted.hpp"
-#include "confine/supervise/overlay_end.hpp"
+#include "confine/supervise/outcome_of_call.hpp"
 
 namespace cloche {
 namespace {
@@ -21,6 +23,41 @@ size_t count_overlays(const wire::PlanText& plan) {
   return static_cast<size_t>(std::count_if(plan.mounts.begin(), plan.mounts.end(), [](const auto& mount) {
     return mount.kind == wire::MountKind::overlay;
   }));
+}
+
+// Of the events that are there now.
+size_t count_unmounts(int inotify) {
+  alignas(inotify_event) char buffer[4096];
+  size_t unmounts = 0;
+  for (ssize_t got = ::read(inotify, buffer, sizeof buffer); got > 0;
+       got = ::read(inotify, buffer, sizeof buffer)) {
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer + at, sizeof event);
+      if ((event.mask & IN_UNMOUNT) != 0) ++unmounts;
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+  }
+  return unmounts;
+}
+
+// Whether the kernel has let go of the overlays that a command wrote through. That all processes of a call
+// are gone and a mount was taken away proves nothing: a process elsewhere may hold a descriptor that was
+// passed to it, and write by it. The kernel says IN_UNMOUNT of a watched directory when its file system ends,
+// and then no such descriptor is left.
+// `inotify` watches the root of each overlay. Waits at most so long; the end of the last process comes a
+// moment before the end of its mounts.
+bool are_released(int inotify, size_t overlays, uint64_t wait_ms) {
+  const uint64_t deadline = sys::monotonic_ms() + wait_ms;
+  size_t released = 0;
+  for (;;) {
+    released += count_unmounts(inotify);
+    const uint64_t now = sys::monotonic_ms();
+    if (released >= overlays) return true;
+    if (inotify < 0 || now >= deadline) return false;
+    pollfd event{inotify, POLLIN, 0};
+    (void)::poll(&event, 1, static_cast<int>(deadline - now));
+  }
 }
 
 }  // namespace

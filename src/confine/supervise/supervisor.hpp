@@ -9,16 +9,18 @@
 // any more.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "confine/launch.hpp"
 #include "confine/native/cgroup.hpp"
 #include "confine/native/jail_process.hpp"
 #include "confine/startable.hpp"
-#include "model/network_gate.hpp"
 #include "model/outcome.hpp"
 
 namespace cloche {
@@ -41,6 +43,25 @@ struct Streams {
   // Called once, as soon as the jail has its plan: for work that nothing waits for. It must be short.
   std::function<void()> meanwhile = {};
   std::string lasting_note = {};  // for `errors`, a terminal, once the command has run for two seconds
+};
+
+// Who answers on the listeners of a call's network. egress/ implements it; the supervisor carries the
+// listeners out of the sandbox, listens for the gate's events while the command runs, and asks at the end
+// what happened.
+class NetworkGate {
+ public:
+  NetworkGate() = default;
+  NetworkGate(const NetworkGate&) = delete;
+  NetworkGate& operator=(const NetworkGate&) = delete;
+  virtual ~NetworkGate() = default;
+
+  // The listeners of the plan, in its order. Those of IPv6 may lead nowhere.
+  virtual void open(std::vector<OwnedFd> listeners, bool has_ipv6) = 0;
+  // Readable when turn() has something to do; -1: never.
+  virtual int events() const = 0;
+  virtual void turn() = 0;
+  // The command is gone: ends every connection, and says what was reached and what was refused.
+  virtual void finish(Outcome& outcome) = 0;
 };
 
 // `network` answers for a plan that has hosts; without one no process does.

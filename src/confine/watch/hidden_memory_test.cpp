@@ -1,6 +1,6 @@
 // What may be hidden behind the sockets of real processes that have no network of their own: children of the
 // test.
-#include "confine/watch/hidden_memory.hpp"
+#include "confine/watch/memory_watch.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

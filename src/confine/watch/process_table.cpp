@@ -59,9 +59,8 @@ bool is_ours(const ProcessTable& table, const std::string& process) {
   if (table.ancestor == 0) return process == "1";
   const auto line = sys::read_small_file_at(table.directory, process + "/stat");
   if (!line.ok()) return true;
-  const size_t name_end = line.value().rfind(')');
-  return name_end != std::string::npos && name_end + 2 < line.value().size() &&
-         field_of(line.value().substr(name_end + 2), 1) == static_cast<uint64_t>(table.ancestor);
+  const std::string rest = behind_name(line.value());
+  return !rest.empty() && field_of(rest, 1) == static_cast<uint64_t>(table.ancestor);
 }
 
 // Numbers with blanks between them.
@@ -214,10 +213,14 @@ uint64_t field_of(const std::string& line, size_t index) {
   return value;
 }
 
+std::string behind_name(const std::string& stat_line) {
+  const size_t name_end = stat_line.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= stat_line.size() ? ""
+                                                                           : stat_line.substr(name_end + 2);
+}
+
 Ticks ticks_of(const std::string& stat_line) {
-  const size_t name_end = stat_line.rfind(')');  // the name may hold anything, a ')' too
-  if (name_end == std::string::npos || name_end + 2 >= stat_line.size()) return {};
-  const std::string rest = stat_line.substr(name_end + 2);
+  const std::string rest = behind_name(stat_line);
   return {field_of(rest, 11) + field_of(rest, 12), field_of(rest, 13) + field_of(rest, 14),
           field_of(rest, 19)};
 }

@@ -71,6 +71,9 @@ uint64_t peak_bytes_in(const std::string& status);
 
 // The n-th field (from 0) of a line of numbers such as statm.
 uint64_t field_of(const std::string& line, size_t index);
+// What a stat line says behind the process's name, which may hold anything, a ')' too: "S 16 ...". Empty: it
+// is none.
+std::string behind_name(const std::string& stat_line);
 // Of a stat line, in clock ticks: the process's own time, that of the children it has waited for, and when it
 // was started, which tells it from another one with its number.
 struct Ticks {

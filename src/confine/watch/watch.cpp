@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 
 #include "base/sys/sys.hpp"
 #include "confine/watch/process_table.hpp"
@@ -163,6 +165,52 @@ std::optional<uint64_t> Watch::memory_peak_bytes() const {
 std::optional<uint64_t> Watch::memory_overshoot_bytes() const {
   if (cgroup_ != nullptr) return std::nullopt;
   return memory_->peak_bytes() > memory_->limit_bytes() ? memory_->peak_bytes() - memory_->limit_bytes() : 0;
+}
+
+uint64_t CpuWatch::sample(const ProcessTable& table) {
+  std::map<Process, uint64_t> now;
+  uint64_t living = 0;
+  for_each_process(table, [&](const std::string& process) {
+    const auto line = sys::read_small_file_at(table.directory, process + "/stat");
+    if (!line.ok()) return;
+    const Ticks ticks = ticks_of(line.value());
+    uint64_t number = 0;
+    std::from_chars(process.data(), process.data() + process.size(), number);
+    const Process which{number, ticks.started};
+    const auto before = seen_.find(which);
+    grown_ += ticks.own - std::min(ticks.own, before != seen_.end() ? before->second : 0);
+    now[which] = ticks.own;
+    living += ticks.own + ticks.children;
+  });
+  seen_ = std::move(now);
+  return std::max(grown_, living);
+}
+
+namespace {
+
+constexpr uint64_t between_ms = 200;
+constexpr int enough_looks = 15;  // on a busy machine a runtime that lives comes late as well
+
+// "17 (name) Z 16 ...": ended, and not waited for by 16.
+bool is_left_dead(const ProcessTable& table, const std::string& process) {
+  const auto line = sys::read_small_file_at(table.directory, process + "/stat");
+  if (!line.ok()) return false;
+  const std::string rest = behind_name(line.value());
+  return rest.starts_with("Z ") && field_of(rest, 1) != static_cast<uint64_t>(table.ancestor);
+}
+
+}  // namespace
+
+bool DeadRuntimeProcesses::remain(const ProcessTable& table, uint64_t now_ms) {
+  if (now_ms < next_ms_) return false;
+  next_ms_ = now_ms + between_ms;
+  std::map<std::string, int> seen;
+  for_each_process(table, [&](const std::string& process) {
+    if (is_left_dead(table, process)) seen[process] = looks_[process] + 1;
+  });
+  looks_ = std::move(seen);
+  return std::any_of(looks_.begin(), looks_.end(),
+                     [](const auto& dead) { return dead.second >= enough_looks; });
 }
 
 }  // namespace cloche

@@ -4,20 +4,51 @@
 // late is reported.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/sys/fd.hpp"
-#include "confine/boxes/dead_runtime_processes.hpp"
 #include "confine/native/cgroup.hpp"
-#include "confine/watch/cpu_watch.hpp"
 #include "confine/watch/disk_watch.hpp"
 #include "confine/watch/memory_watch.hpp"
+#include "confine/watch/process_table.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {
+
+// The processor time of a whole tree. What its living processes and the children they waited for have used
+// the kernel says; but a child whose parent does not wait takes its time with it. So the growth of each
+// process is added up as well, from look to look, and the larger of the two sums counts.
+class CpuWatch {
+ public:
+  // In clock ticks, of the processes in this table and of those seen in it before.
+  uint64_t sample(const ProcessTable& table);
+
+ private:
+  using Process = std::pair<uint64_t, uint64_t>;  // its number and when it was started
+  std::map<Process, uint64_t> seen_;
+  uint64_t grown_ = 0;
+};
+
+// Parts of a runtime that were killed while the rest of it goes on. gVisor's kernel waits for ever for an
+// answer of the process that opens its files, or of one that runs the command's code for it, when that dies
+// at the wrong moment. Only its parent hears of it, and does not wait for it either, so it stays in the
+// table of processes, and there it is seen.
+class DeadRuntimeProcesses {
+ public:
+  // Looks, if it is time to. Whether a process has been dead in several looks: a runtime that lives, and one
+  // that is about to end, waits for its own sooner. `table` has the keeper for its ancestor, whose own
+  // children do not count: it waits for them at the end.
+  bool remain(const ProcessTable& table, uint64_t now_ms);
+
+ private:
+  std::map<std::string, int> looks_;  // that each of the dead was seen in, without a gap
+  uint64_t next_ms_ = 0;
+};
 
 struct LimitHit {
   LimitId limit = LimitId::memory;

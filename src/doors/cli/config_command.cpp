@@ -7,8 +7,8 @@
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/checks/diagnose.hpp"
 #include "gateway/checks/isolation_levels.hpp"
-#include "gateway/configuration/misconfiguration.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 
 namespace cloche {

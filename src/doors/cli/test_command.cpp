@@ -19,7 +19,6 @@
 #include "gateway/replay.hpp"
 #include "policy/rules/rule_lint.hpp"
 #include "policy/shipped_files.hpp"
-#include "store/config/command_files.hpp"
 #include "store/config/profile_files.hpp"
 #include "store/config/rule_files.hpp"
 #include "store/config/settings.hpp"

@@ -9,7 +9,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/text/command_words.hpp"
 #include "confine/boxes/bwrap.hpp"
-#include "confine/boxes/mount_points.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/boxes/oci.hpp"
 #include "confine/boxes/seatbelt.hpp"
 #include "confine/kernel_rules.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/judge.hpp"
 #include "gateway/launch/why_not_found.hpp"
 #include "policy/gates/approval.hpp"
 #include "policy/gates/decide.hpp"
@@ -64,5 +65,9 @@ class Questions {
   std::mutex lock_;
   ApprovalBook book_;
 };
+
+// What an approver would be asked: what an approval of a judged call covers, which is its plan, its input,
+// the files that its words name, and the directory that it starts in.
+ApprovalSubject subject_of(const Judged& judged);
 
 }  // namespace cloche

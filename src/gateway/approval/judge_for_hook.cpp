@@ -1,7 +1,7 @@
 #include "gateway/approval/judge_for_hook.hpp"
 
 #include "base/text/visible_text.hpp"
-#include "gateway/approval/approval_subject.hpp"
+#include "gateway/approval/ask_approval.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 #include "policy/rules/rules.hpp"
 #include "store/workspace/task_home.hpp"
@@ -16,21 +16,14 @@ Result<void> write_down(Gateway& gateway, DecisionRecord decided, const std::str
   Run* run = gateway.record();
   if (run == nullptr) return {};
   decided.advisory = true;
-  CallRecord record{.decided = std::move(decided)};
-  record.outcome = outcome;
-  record.result = said;
-  record.call_id = TRY(run->begin(record.decided));
-  return run->finish(record, record.result);
+  CallRecord record{.decided = std::move(decided), .call_id = {}, .result = said, .outcome = outcome};
+  return run->write(record);
 }
 
 // What the agent will do is not ours to see: that nothing stood against it is all there is to write.
 Outcome outcome_of(const Advice& advice, const Verdict& last) {
   if (advice.decision == Decision::deny) return refused_by(last);
-  Outcome outcome;
-  outcome.end = End::exited;
-  outcome.exit_code = 0;
-  outcome.backend = Unboxed::advisory;
-  return outcome;
+  return {.end = End::exited, .exit_code = 0, .backend = Unboxed::advisory};
 }
 
 Advice advice_of(const Judgement& judgement) {

@@ -9,7 +9,7 @@
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
-#include "confine/supervise/interrupted.hpp"
+#include "confine/supervise/outcome_of_call.hpp"
 #include "gateway/checks/own_run.hpp"
 #include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/launch/launch_resources.hpp"

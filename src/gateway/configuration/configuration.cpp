@@ -137,12 +137,6 @@ bool gives_the_same(const SandboxProfile& one, const SandboxProfile& other) {
   return is_within(one, other) && is_within(other, one);
 }
 
-void raise_rung(RunRequest& request, const Settings& settings) {
-  if (!settings.isolation.is_set()) return;
-  request.isolation =
-      request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
-}
-
 // No flag goes above what the managed file holds a limit at, so no message names one.
 void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint64_t>& chosen) {
   if (!chosen.managed || chosen.managed->value != chosen.value) return;
@@ -287,7 +281,8 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
     field = chosen.value;
     note_managed(request, row, chosen);
   }
-  raise_rung(request, settings);
+  if (const auto& level = settings.isolation; level.is_set())
+    request.isolation = std::max(request.isolation.value_or(level.value), level.value);
   request.writes = with_flag(settings.writes, request.asked_writes, "--writes").value;
   if (request.in_background) request.writes = background_writes(settings, request.writes);
   for (const auto& path : settings.live_paths.value) request.live_paths.emplace_back(live_directory(path));

@@ -1,4 +1,4 @@
-// Where the parts of an installed Cloche are. Found once for a call.
+// Where the parts of an installed Cloche are, and what it may use. Found once for a call.
 #pragma once
 
 #include <string>
@@ -10,7 +10,6 @@
 
 namespace cloche {
 
-// Where the parts of an installed Cloche are, and what it may use.
 struct Installation {
   std::string jail;    // cloche-jail
   std::string probe;   // cloche-probe, the program of the self-proof

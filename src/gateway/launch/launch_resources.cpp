@@ -13,7 +13,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "confine/boxes/box_stage.hpp"
-#include "confine/boxes/mount_points.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/boxes/oci.hpp"
 #include "confine/boxes/subprocess.hpp"
 #include "confine/kernel_rules.hpp"

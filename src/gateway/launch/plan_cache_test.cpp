@@ -1,5 +1,5 @@
 // Whatever was planned before, the plan and its digest are those that planning anew gives.
-#include "gateway/launch/plan_cache.hpp"
+#include "gateway/launch/session_caches.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include "base/result.hpp"
 #include "model/call.hpp"
 #include "model/run_request.hpp"
-#include "store/workspace/session_home.hpp"
+#include "store/workspace/task_home.hpp"
 
 namespace cloche {
 

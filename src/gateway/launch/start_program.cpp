@@ -6,16 +6,16 @@
 #include <cerrno>
 #include <utility>
 
-#include "confine/boxes/mount_points.hpp"
+#include "confine/boxes/host_mounts.hpp"
 #include "confine/native/probe.hpp"
-#include "confine/supervise/interrupted.hpp"
+#include "confine/supervise/outcome_of_call.hpp"
 #include "egress/gate.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/launch/live_places.hpp"
 #include "gateway/launch/why_not_found.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "store/host/observe.hpp"
-#include "store/sealed/leftovers.hpp"
+#include "store/record/prune.hpp"
 
 namespace cloche {
 namespace {
@@ -80,7 +80,8 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
-Result<Ran> run_with(LaunchResources& resources, const Startable& what, const CallerFact& caller,
+// The resources end here, and every process with them: what follows scans what they left.
+Result<Ran> run_once(LaunchResources resources, const Startable& what, const CallerFact& caller,
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
   auto layers = TRY(layers_for(plan, caller, options.installation, options.task));
@@ -111,12 +112,6 @@ bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
 bool is_about_a_mount(const Error& error) {
   return error.layer == LayerId::mount_view || error.step == FailedStep::clone_source ||
          error.step == FailedStep::place_mount;
-}
-
-// The resources end here, and every process with them: what follows scans what they left.
-Result<Ran> run_once(LaunchResources resources, const Startable& what, const CallerFact& caller,
-                     const HostProbe& probe, const StartOptions& options) {
-  return run_with(resources, what, caller, probe, options);
 }
 
 // The one that was taken before there was a plan, where it fits.

@@ -1,5 +1,5 @@
 // Which files of shapes count, and which are refused.
-#include "store/config/command_files.hpp"
+#include "store/config/profile_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

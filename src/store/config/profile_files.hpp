@@ -1,6 +1,6 @@
-// The sandbox profiles of a session: those that come with Cloche and the operator's own in `profiles_dir`.
-// One that cannot be read, or that another user could have written, refuses them all, because a tool may be
-// meant to have it.
+// The operator's own files: sandbox profiles in `profiles_dir` and command shapes, each beside those that
+// come with Cloche. One that cannot be read, or that a sandboxed command or another user could have written,
+// refuses them all, because a tool may be meant to have it; and so does a directory that others can write to.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/sys/environment.hpp"
 #include "policy/authority/profiles.hpp"
+#include "policy/shapes/shapes.hpp"
 #include "store/trust/trusted_file.hpp"
 
 namespace cloche {
@@ -30,5 +32,12 @@ std::vector<std::string> passed_over_in(const std::string& folder);
 // One file that an operator named, read as if it lay in profiles_dir.
 Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
                                          const std::string& home);
+
+// $XDG_CONFIG_HOME/cloche/commands/*.json
+Result<std::vector<std::string>> users_command_files(const Environment& environment);
+
+// Every shape: first those that come with Cloche, then the user's own, examples checked. None of the user's
+// files may lie in `workspace` (resolved; empty: there is none).
+Result<Shapes> load_command_shapes(const Environment& environment, const std::string& workspace);
 
 }  // namespace cloche

@@ -6,6 +6,7 @@
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/limits.hpp"
+#include "model/names.hpp"
 #include "model/skill.hpp"
 #include "policy/rules/globs.hpp"
 #include "policy/rules/rules.hpp"
@@ -115,19 +116,24 @@ Result<void> read_boolean(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
-// A directory; the managed file's value holds against the user's.
+// Of values that are not more or less strict the managed file's holds against the user's.
+template <typename T>
+void take_first(Setting<T>& setting, const SettingEntry& entry, T given, const std::string& json) {
+  if (entry.source == ConfigSource::managed) setting.managed = {given, origin_of(entry)};
+  if (setting.is_set()) {
+    setting.overruled.push_back({json, origin_of(entry)});
+  } else {
+    setting.value = std::move(given);
+    setting.origin = origin_of(entry);
+  }
+}
+
+// A directory.
 template <auto field>
 Result<void> read_path(Settings& settings, const SettingEntry& entry) {
   const JsonValue& value = entry.member.value;
   if (!value.is_string() || !is_plain_absolute(value.text)) return wrong(entry, "is not an absolute path");
-  auto& setting = settings.*field;
-  if (entry.source == ConfigSource::managed) setting.managed = {value.text, origin_of(entry)};
-  if (setting.is_set()) {
-    setting.overruled.push_back({json_quote(value.text), origin_of(entry)});
-  } else {
-    setting.value = value.text;
-    setting.origin = origin_of(entry);
-  }
+  take_first(settings.*field, entry, {value.text}, json_quote(value.text));
   return {};
 }
 
@@ -242,7 +248,6 @@ Result<uint64_t> undo_bound(const SettingEntry& entry, const JsonMember& member,
   return json_error(entry.file.path, member.line, name + (is_size ? " is no size" : " is no number"));
 }
 
-// The managed file's value holds against the user's.
 Result<void> read_undo(Settings& settings, const SettingEntry& entry) {
   if (!entry.member.value.is_object()) return wrong(entry, "is not an object");
   UndoBounds bounds;
@@ -257,14 +262,7 @@ Result<void> read_undo(Settings& settings, const SettingEntry& entry) {
       return wrong(entry, "has an unknown member " + json_quote(shown(member.name, 80)));
     }
   }
-  auto& setting = settings.undo;
-  if (entry.source == ConfigSource::managed) setting.managed = {bounds, origin_of(entry)};
-  if (setting.is_set()) {
-    setting.overruled.push_back({undo_json(bounds), origin_of(entry)});
-  } else {
-    setting.value = bounds;
-    setting.origin = origin_of(entry);
-  }
+  take_first(settings.undo, entry, bounds, undo_json(bounds));
   return {};
 }
 
@@ -276,11 +274,8 @@ Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
-// Read by policy/rules.
-Result<void> note_permissions(Settings& settings, const SettingEntry&) {
-  settings.has_permissions = true;
-  return {};
-}
+// By policy/rules.
+Result<void> read_elsewhere(Settings&, const SettingEntry&) { return {}; }
 
 constexpr std::string_view strictest_wins = "the strictest wins";
 constexpr std::string_view managed_first = "the managed file's stands";
@@ -297,7 +292,7 @@ constexpr SettingRow table[] = {
     {"profiles_dir", "an absolute path", "", managed_first, read_path<&Settings::profiles_dir>},
     {"executors_dir", "an absolute path", "", managed_first, read_path<&Settings::executors_dir>},
     {"permissions", "permission rules", "rules; the strictest answer wins", "the strictest answer wins",
-     note_permissions},
+     read_elsewhere},
     {"autonomy", "readonly, supervised or full", "readonly or supervised", strictest_wins,
      read_choice<&Settings::autonomy, autonomies>},
     {"isolation", "a level: subprocess, namespace, container, gvisor, microvm", "namespace or a higher level",
@@ -357,12 +352,8 @@ std::string undo_json(const UndoBounds& bounds) {
 }
 
 std::string_view name_of(ConfigSource source) {
-  switch (source) {
-    case ConfigSource::managed: return "managed";
-    case ConfigSource::user: return "user";
-    case ConfigSource::project: return "project";
-  }
-  return "project";
+  static constexpr std::string_view names[] = {"managed", "user", "project"};
+  return name_in<ConfigSource::project>(names, source);
 }
 
 std::string_view name_of(Missing missing) { return missing == Missing::degrade ? "degrade" : "refuse"; }

@@ -111,7 +111,6 @@ struct Settings {
   std::vector<ProfileRule> rules = {};
   std::vector<ChangeRule> changes = {};  // what of a call's writes is asked about, or withheld
   std::array<ValuesBySource<uint64_t>, std::size(limit_table)> limits = {};  // by LimitId
-  bool has_permissions = false;
 };
 
 // One key as a file sets it.

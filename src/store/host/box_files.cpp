@@ -42,13 +42,14 @@ Result<void> make_entry(const std::string& root, const RootfsEntry& entry) {
 
 }  // namespace
 
-Result<std::map<size_t, BoxSource>> store_texts(const ConfinementPlan& plan,
-                                                const std::vector<size_t>& places, const std::string& state) {
-  std::map<size_t, BoxSource> texts;
+Result<std::map<size_t, std::string>> store_texts(const ConfinementPlan& plan,
+                                                  const std::vector<size_t>& places,
+                                                  const std::string& state) {
+  std::map<size_t, std::string> texts;
   if (!places.empty() && state.empty())
     return refusal("there is no directory of Cloche's own to store the files of the view in",
                    "set XDG_STATE_HOME to one that no other user can write to");
-  for (size_t at : places) texts[at] = {.path = TRY(store_text(plan.view[at].content, state))};
+  for (size_t at : places) texts[at] = TRY(store_text(plan.view[at].content, state));
   return texts;
 }
 

@@ -12,8 +12,9 @@ namespace cloche {
 
 // These texts of the view (by their index in it) as files STATE/texts/SHA256, 0600. A text that is there
 // already is not written again.
-Result<std::map<size_t, BoxSource>> store_texts(const ConfinementPlan& plan,
-                                                const std::vector<size_t>& places, const std::string& state);
+Result<std::map<size_t, std::string>> store_texts(const ConfinementPlan& plan,
+                                                  const std::vector<size_t>& places,
+                                                  const std::string& state);
 
 // DIRECTORY/rootfs and DIRECTORY/config.json. The directory must not be there yet.
 Result<void> make_bundle(const std::string& directory, const std::vector<RootfsEntry>& rootfs,

@@ -17,32 +17,24 @@ namespace cloche {
 namespace {
 
 bool same_file(const std::string& a, const std::string& b) {
-  struct stat first {};
-  struct stat second {};
-  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
-}
-
-bool is_file(const std::string& path) {
-  struct stat seen {};
-  return ::lstat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode);
-}
-
-bool is_directory(const std::string& path) {
-  struct stat seen {};
-  return ::lstat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+  const auto first = look_in(AT_FDCWD, a);
+  const auto second = look_in(AT_FDCWD, b);
+  return first && second && first->st_dev == second->st_dev && first->st_ino == second->st_ino &&
+         S_ISREG(first->st_mode);
 }
 
 // Not what a link leads to: a command that can write there can replace the link.
 std::optional<FileFact> directory_fact(const std::string& path) {
-  struct stat seen {};
-  if (::lstat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
-  return fact_from(seen, path);
+  const auto seen = look_in(AT_FDCWD, path);
+  if (!seen || !S_ISDIR(seen->st_mode)) return std::nullopt;
+  return fact_from(*seen, path);
 }
 
 // What git asks of a directory. Any other one that a command can write to could pose as a repository.
 bool is_repository(const std::string& path) {
-  return is_file(path + "/HEAD") && is_directory(path + "/objects") && is_directory(path + "/refs");
+  const auto head = look_in(AT_FDCWD, path + "/HEAD");
+  return head && S_ISREG(head->st_mode) && directory_fact(path + "/objects") &&
+         directory_fact(path + "/refs");
 }
 
 // The git directory that the file .git of a workspace leads to.

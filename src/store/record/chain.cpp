@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/json/json_writer.hpp"
+#include "base/sys/read_at.hpp"
 #include "base/text/sha256.hpp"
 
 namespace cloche {
@@ -64,14 +65,8 @@ class Peeler {
 };
 
 Result<std::string> read_window(int fd, uint64_t begin, uint64_t end, const std::string& shown) {
-  std::string bytes(end - begin, '\0');
-  size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t more = ::pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(begin + got));
-    if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) return system_error("read the end of " + shown, more < 0 ? errno : EIO);
-    got += static_cast<size_t>(more);
-  }
+  std::string bytes = TRY(sys::read_at(fd, begin, end - begin, "read the end of " + shown));
+  if (bytes.size() < end - begin) return system_error("read the end of " + shown, EIO);
   return bytes;
 }
 

@@ -112,16 +112,6 @@ Result<void> LineReader::read_on(int fd, const Visit& visit) {
 
 Result<JsonValue> read_line(std::string_view line) { return read_json(line, "", line_limits); }
 
-std::string text_of(const JsonValue& line, std::string_view key) {
-  const JsonValue* value = line.find(key);
-  return value != nullptr && value->is_string() ? value->text : std::string();
-}
-
-uint64_t number_of(const JsonValue& line, std::string_view key) {
-  const JsonValue* value = line.find(key);
-  return value != nullptr && value->whole && value->integer > 0 ? static_cast<uint64_t>(value->integer) : 0;
-}
-
 Result<void> ChainReading::read_on(const Visit& visit) {
   return reader_.read_on(file_.get(), [&](std::string_view line) { take(line, visit); });
 }

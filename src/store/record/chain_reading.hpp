@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json/json_text.hpp"
+#include "base/json/json_members.hpp"
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
 #include "store/record/chain.hpp"
@@ -80,9 +80,6 @@ class LineReader {
 
 // The value of a line that its chain vouches for, or of one that is only shown.
 Result<JsonValue> read_line(std::string_view line);
-// Empty and 0 when there is no such member.
-std::string text_of(const JsonValue& line, std::string_view key);
-uint64_t number_of(const JsonValue& line, std::string_view key);
 
 class ChainReading {
  public:

@@ -10,6 +10,7 @@
 #include "base/sys/sys.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/task_changes.hpp"
+#include "store/host/skeleton.hpp"
 #include "store/layers/layer_place.hpp"
 #include "store/record/record.hpp"
 #include "store/record/stored_head.hpp"
@@ -113,6 +114,14 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
     report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.left);
   }
   return report;
+}
+
+void clear_leftovers(const std::string& state) {
+  if (state.empty()) return;
+  clear_unfinished(state);
+  for (const char* name : {"backends", "changes-of-tasks", "proofs", "share", "tried"})
+    clear_unfinished(state + "/" + name);
+  clear_skeletons(state);
 }
 
 }  // namespace cloche

@@ -33,4 +33,9 @@ struct PruneReport {
 PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms,
                         const UndoBounds& undo = {});
 
+// Removes what killed calls left in Cloche's state: files and skeletons that were never given their final
+// names. Called where a killed call was found and where something is proven anew, not by every call, because
+// it lists directories.
+void clear_leftovers(const std::string& state);
+
 }  // namespace cloche

@@ -41,6 +41,11 @@ class Run {
   // `raw` is all that the call gave, of which `call.result` may show a part.
   Result<void> finish(const CallRecord& call, const Chunks& raw);
   Result<void> finish(const CallRecord& call, std::string_view raw) { return finish(call, chunks_of(raw)); }
+  // Both, of a call that had no effect.
+  Result<void> write(CallRecord& call) {
+    call.call_id = TRY(begin(call.decided));
+    return finish(call, call.result);
+  }
   // A part of what a call of that task gave; past its end it is empty. At most max_recall_bytes.
   Result<FilePart> recall(std::string_view task_id, std::string_view call_id, uint64_t offset,
                           uint64_t limit) const;
@@ -80,5 +85,14 @@ class Run {
 
 // An Error while a process has the run open. The descriptor keeps others from opening it.
 Result<OwnedFd> lock_finished_run(const RunPlace& place, int run_directory);
+
+// Files without a name, for output that is more than a server holds in memory for one call. They are gone
+// when their descriptor is closed.
+
+// Nothing: there can be none in that directory, and then memory has to do.
+OwnedFd open_spill(const std::string& directory);
+
+// The text, and what is in the file behind it. Both outlive the pieces; -1: there is no file.
+Chunks chunks_of(std::string_view first, int spill);
 
 }  // namespace cloche

@@ -10,12 +10,14 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/directory.hpp"
+#include "base/sys/read_at.hpp"
 #include "store/record/record_lines.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t shown_args_bytes = 400;
+constexpr const char* reading_the_record = "read the record";
 
 std::string number_text(const JsonValue& line, std::string_view key) {
   const JsonValue* value = line.find(key);
@@ -31,14 +33,12 @@ std::vector<std::string> objections_in(const JsonValue& line) {
     const std::string decision = text_of(verdict, "decision");
     if (decision == "allow") continue;
     // A call that cannot be parsed is refused by gate after gate for one reason: once is enough.
-    if (const std::string reason = text_of(verdict, "reason"); reason == last_reason && !reason.empty()) {
-      continue;
-    } else {
-      last_reason = reason;
-    }
+    std::string reason = text_of(verdict, "reason");
+    if (reason == last_reason && !reason.empty()) continue;
     const std::string rule = text_of(verdict, "rule");
-    found.push_back(text_of(verdict, "gate") + ": " + decision + ": " + text_of(verdict, "reason") +
+    found.push_back(text_of(verdict, "gate") + ": " + decision + ": " + reason +
                     (rule.empty() ? "" : " (" + rule + ")"));
+    last_reason = std::move(reason);
   }
   return found;
 }
@@ -50,33 +50,19 @@ void sort_by_id(std::vector<LoggedCall>& calls) {
   });
 }
 
-Result<std::string> read_part(int fd, off_t begin, size_t most_bytes) {
-  std::string text(most_bytes, '\0');
-  size_t filled = 0;
-  while (filled < text.size()) {
-    const ssize_t got =
-        ::pread(fd, text.data() + filled, text.size() - filled, begin + static_cast<off_t>(filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read the record");
-    if (got == 0) break;
-    filled += static_cast<size_t>(got);
-  }
-  text.resize(filled);
-  return text;
-}
-
 Result<RunSummary> summary_of(const RunPlace& place) {
-  constexpr off_t most = 64 << 10;
+  constexpr size_t most = 64 << 10;
   const OwnedFd audit = TRY(read_record_file(AT_FDCWD, place.audit(), place.audit()));
   struct stat seen {};
   if (::fstat(audit.get(), &seen) != 0) return system_error("look at " + place.audit());
   RunSummary run{.run_id = place.run_id()};
   run.written = show_time(static_cast<uint64_t>(seen.st_mtim.tv_sec) * 1000);
-  const bool in_one = seen.st_size <= most;
-  const std::string last = TRY(read_part(audit.get(), in_one ? 0 : seen.st_size - most, most));
+  const auto size = static_cast<uint64_t>(seen.st_size);
+  const bool in_one = size <= most;
+  const std::string last = TRY(sys::read_at(audit.get(), in_one ? 0 : size - most, most, reading_the_record));
   if (const auto end = read_file_end(last, in_one ? Window::whole_file : Window::last_part))
     run.calls = end->good.calls;
-  const std::string first = in_one ? last : TRY(read_part(audit.get(), 0, most));
+  const std::string first = in_one ? last : TRY(sys::read_at(audit.get(), 0, most, reading_the_record));
   if (const auto line = read_line(std::string_view(first).substr(0, first.find('\n'))); line.ok())
     run.workspace = text_of(line.value(), "workspace");
   return run;
@@ -238,8 +224,9 @@ Result<std::string> transcript_tail(const RunPlace& place, const std::string& ta
   if (!file.ok()) return file.error();
   struct stat seen {};
   if (::fstat(file.value().get(), &seen) != 0) return system_error("look at the transcript");
-  const off_t begin = std::max<off_t>(0, seen.st_size - static_cast<off_t>(most_bytes));
-  std::string text = TRY(read_part(file.value().get(), begin, most_bytes));
+  const auto size = static_cast<uint64_t>(seen.st_size);
+  const uint64_t begin = size - std::min<uint64_t>(size, most_bytes);
+  std::string text = TRY(sys::read_at(file.value().get(), begin, most_bytes, reading_the_record));
   if (begin > 0) text.erase(0, text.find('\n') == std::string::npos ? text.size() : text.find('\n') + 1);
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);  // one may be being written
   return text;

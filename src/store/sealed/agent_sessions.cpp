@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/json/json_text.hpp"
+#include "base/json/json_members.hpp"
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
@@ -22,7 +22,6 @@ constexpr std::string_view directory_ending = ".directory";
 constexpr std::string_view foreground_ending = ".turn";
 constexpr size_t most_bytes = 64 << 10;
 constexpr size_t most_sessions = 4000;
-constexpr JsonLimits file_limits{.bytes = most_bytes, .comments = JsonComments::refused};
 
 std::string hash_of(const std::string& text) {
   constexpr size_t enough_letters = 30;
@@ -35,21 +34,6 @@ std::string session_name(const SessionKey& session) { return hash_of(session.age
 // A part's file begins with the name of its session, and so goes with it.
 std::string part_name(const SessionKey& session) {
   return session_name(session) + "-" + hash_of(session.subagent);
-}
-
-Result<JsonValue> read_object(const SealedFiles& files, const std::string& name) {
-  return read_json(TRY(files.read(name, most_bytes)), name, file_limits);
-}
-
-std::string text_in(const JsonValue& value, std::string_view name) {
-  const JsonValue* member = value.find(name);
-  return member != nullptr && member->is_string() ? member->text : std::string();
-}
-
-uint64_t time_in(const JsonValue& value) {
-  const JsonValue* member = value.find("first_ms");
-  return member != nullptr && member->whole && member->integer > 0 ? static_cast<uint64_t>(member->integer)
-                                                                   : 0;
 }
 
 }  // namespace
@@ -66,8 +50,9 @@ void AgentSessions::make_room() const {
   const auto names = files_.names();
   for (const auto& name : names) {
     if (!name.ends_with(session_ending)) continue;
-    const auto value = read_object(files_, name);
-    sessions.emplace_back(value.ok() ? time_in(value.value()) : 0, name.substr(0, name.find('.')));
+    const auto value = files_.read_json(name, most_bytes);
+    sessions.emplace_back(value.ok() ? number_of(value.value(), "first_ms") : 0,
+                          name.substr(0, name.find('.')));
   }
   if (sessions.size() < most_sessions) return;
   std::sort(sessions.begin(), sessions.end());
@@ -82,8 +67,8 @@ Result<void> AgentSessions::fix_workspace(const SessionKey& session, const std::
                                           uint64_t now_ms) const {
   const std::string name = session_name(session) + std::string(session_ending);
   const auto held = TRY(files_.lock());
-  const auto known = read_object(files_, name);
-  if (known.ok()) return judge_session_workspace(text_in(known.value(), "workspace"), workspace);
+  const auto known = files_.read_json(name, most_bytes);
+  if (known.ok()) return judge_session_workspace(text_of(known.value(), "workspace"), workspace);
   if (known.error().number != ENOENT) return known.error();
   make_room();
   JsonWriter out;
@@ -96,18 +81,18 @@ std::optional<FirstCall> AgentSessions::newest(const std::string& agent) const {
   std::optional<FirstCall> newest;
   for (const auto& name : files_.names()) {
     if (!name.ends_with(session_ending)) continue;
-    const auto value = read_object(files_, name);
-    if (!value.ok() || text_in(value.value(), "agent") != agent) continue;
-    const uint64_t at_ms = time_in(value.value());
-    if (!newest || at_ms > newest->at_ms) newest = FirstCall{text_in(value.value(), "workspace"), at_ms};
+    const auto value = files_.read_json(name, most_bytes);
+    if (!value.ok() || text_of(value.value(), "agent") != agent) continue;
+    const uint64_t at_ms = number_of(value.value(), "first_ms");
+    if (!newest || at_ms > newest->at_ms) newest = FirstCall{text_of(value.value(), "workspace"), at_ms};
   }
   return newest;
 }
 
 std::optional<ShellDirectory> AgentSessions::directory(const SessionKey& session) const {
-  const auto value = read_object(files_, part_name(session) + std::string(directory_ending));
+  const auto value = files_.read_json(part_name(session) + std::string(directory_ending), most_bytes);
   if (!value.ok()) return std::nullopt;
-  return ShellDirectory{text_in(value.value(), "client"), text_in(value.value(), "shell")};
+  return ShellDirectory{text_of(value.value(), "client"), text_of(value.value(), "shell")};
 }
 
 Result<void> AgentSessions::move(const SessionKey& session, const ShellDirectory& to) const {

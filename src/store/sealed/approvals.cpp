@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/json/json_text.hpp"
+#include "base/json/json_members.hpp"
 #include "base/json/json_writer.hpp"
 #include "base/text/random_word.hpp"
 #include "base/text/sha256.hpp"
@@ -21,8 +21,6 @@ constexpr const char* spent_ending = ".spent";
 constexpr size_t id_letters = 8;
 constexpr size_t most_bytes = 64 << 10;         // a question has 16 KiB of text, and escapes
 constexpr uint64_t clock_slack_ms = 60 * 1000;  // a file from further in the future was made by another clock
-
-constexpr JsonLimits file_limits{.bytes = most_bytes, .comments = JsonComments::refused};
 
 struct StoredAnswer {
   std::string digest = {};
@@ -56,43 +54,27 @@ std::string text_of(const StoredAnswer& answer) {
   return out.end_object().take();
 }
 
-std::string text_in(const JsonValue& value, std::string_view name) {
-  const JsonValue* member = value.find(name);
-  return member != nullptr && member->is_string() ? member->text : std::string();
-}
-
-// 0, and so expired, where there is none.
-uint64_t time_in(const JsonValue& value, std::string_view name) {
-  const JsonValue* member = value.find(name);
-  return member != nullptr && member->whole && member->integer > 0 ? static_cast<uint64_t>(member->integer)
-                                                                   : 0;
-}
-
-Result<JsonValue> read_sealed(const SealedFiles& files, const std::string& name) {
-  return read_json(TRY(files.read(name, most_bytes)), name, file_limits);
-}
-
 Result<FiledQuestion> read_question(const SealedFiles& files, const std::string& id) {
-  const JsonValue value = TRY(read_sealed(files, id + question_ending));
+  const JsonValue value = TRY(files.read_json(id + question_ending, most_bytes));
   FiledQuestion filed{.id = id};
-  filed.question.digest = text_in(value, "digest");
-  filed.question.text = text_in(value, "text");
+  filed.question.digest = text_of(value, "digest");
+  filed.question.text = text_of(value, "text");
   // Where the file does not say that anyone may answer, only the operator may.
-  filed.question.approvers = text_in(value, "approver") == name_of(Approvers::anyone)
+  filed.question.approvers = text_of(value, "approver") == name_of(Approvers::anyone)
                                  ? Approvers::anyone
                                  : Approvers::operator_alone;
-  filed.workspace = text_in(value, "workspace");
-  filed.asked_ms = time_in(value, "asked_ms");
-  filed.expires_ms = time_in(value, "expires_ms");
+  filed.workspace = text_of(value, "workspace");
+  filed.asked_ms = number_of(value, "asked_ms");
+  filed.expires_ms = number_of(value, "expires_ms");
   return filed;
 }
 
 Result<StoredAnswer> read_answer(const SealedFiles& files, const std::string& id) {
-  const JsonValue value = TRY(read_sealed(files, id + answer_ending));
-  StoredAnswer answer{.digest = text_in(value, "digest"), .shown = text_in(value, "shown")};
-  if (text_in(value, "decision") == name_of(Decision::allow)) answer.decision = Decision::allow;
-  answer.answered_ms = time_in(value, "answered_ms");
-  answer.expires_ms = time_in(value, "expires_ms");
+  const JsonValue value = TRY(files.read_json(id + answer_ending, most_bytes));
+  StoredAnswer answer{.digest = text_of(value, "digest"), .shown = text_of(value, "shown")};
+  if (text_of(value, "decision") == name_of(Decision::allow)) answer.decision = Decision::allow;
+  answer.answered_ms = number_of(value, "answered_ms");
+  answer.expires_ms = number_of(value, "expires_ms");
   return answer;
 }
 
@@ -142,8 +124,8 @@ void Approvals::prune(uint64_t now_ms) const {
   for (const auto& id : ids_with(files_, answer_ending))
     if (!live_answer(files_, id, now_ms)) (void)files_.remove(id + answer_ending);
   for (const auto& id : ids_with(files_, spent_ending)) {
-    const auto mark = read_sealed(files_, id + spent_ending);
-    if (!mark.ok() || time_in(mark.value(), "until_ms") <= now_ms) (void)files_.remove(id + spent_ending);
+    const auto mark = files_.read_json(id + spent_ending, most_bytes);
+    if (!mark.ok() || number_of(mark.value(), "until_ms") <= now_ms) (void)files_.remove(id + spent_ending);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/json/json_text.hpp"
 #include "base/sys/fd.hpp"
 #include "base/sys/path.hpp"
+#include "base/sys/read_at.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/ascii.hpp"
 #include "policy/gates/client_files.hpp"
@@ -114,19 +115,9 @@ std::optional<std::string> plan_named_in(std::string_view line, const std::strin
 Result<std::string> end_of_file(int fd, size_t most) {
   struct stat seen {};
   if (::fstat(fd, &seen) != 0) return system_error("read the agent's transcript");
-  const off_t size = seen.st_size;
-  const off_t from = size > static_cast<off_t>(most) ? size - static_cast<off_t>(most) : 0;
-  std::string text(static_cast<size_t>(size - from), '\0');
-  size_t have = 0;
-  while (have < text.size()) {
-    const ssize_t count =
-        ::pread(fd, text.data() + have, text.size() - have, from + static_cast<off_t>(have));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read the agent's transcript");
-    if (count == 0) break;
-    have += static_cast<size_t>(count);
-  }
-  text.resize(have);
+  const auto size = static_cast<uint64_t>(seen.st_size);
+  const uint64_t from = size - std::min<uint64_t>(size, most);
+  std::string text = TRY(sys::read_at(fd, from, size - from, "read the agent's transcript"));
   if (from > 0) text.erase(0, std::min(text.size(), text.find('\n')));  // the end of a line
   return text;
 }

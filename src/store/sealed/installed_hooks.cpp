@@ -1,6 +1,5 @@
 #include "store/sealed/installed_hooks.hpp"
 
-#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
 #include "base/text/sha256.hpp"
 
@@ -34,9 +33,7 @@ Result<void> InstalledHooks::remember(const std::string& file, const SettingsBef
 }
 
 std::optional<SettingsBefore> InstalledHooks::recall(const std::string& file) const {
-  const auto text = files_.read(name_for(file), most_bytes);
-  if (!text.ok()) return std::nullopt;
-  const auto value = read_json(text.value(), "", {.bytes = most_bytes, .comments = JsonComments::refused});
+  const auto value = files_.read_json(name_for(file), most_bytes);
   if (!value.ok()) return std::nullopt;
   SettingsBefore before;
   if (const JsonValue* absent = value.value().find("absent")) before.absent = absent->truth;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/json/json_text.hpp"
+#include "base/json/json_members.hpp"
 #include "base/json/json_writer.hpp"
 #include "base/text/random_word.hpp"
 
@@ -16,7 +16,6 @@ constexpr size_t id_letters = 26;  // 130 bits
 constexpr size_t most_bytes = size_t{32} << 20;
 constexpr size_t most_mark_bytes = 100;
 constexpr size_t marks_between_prunings = 256;
-constexpr JsonLimits file_limits{.bytes = most_bytes, .comments = JsonComments::refused};
 
 struct Field {
   const char* name;
@@ -47,16 +46,9 @@ struct Read {
   uint64_t expires_ms = 0;
 };
 
-uint64_t time_in(const JsonValue& value, std::string_view name) {
-  const JsonValue* member = value.find(name);
-  return member != nullptr && member->whole && member->integer > 0 ? static_cast<uint64_t>(member->integer)
-                                                                   : 0;
-}
-
 Result<Read> read_call(const SealedFiles& files, const std::string& id) {
-  const std::string text = TRY(files.read(id, most_bytes));
-  const JsonValue value = TRY(read_json(text, id, file_limits));
-  Read read{.expires_ms = time_in(value, "expires_ms")};
+  const JsonValue value = TRY(files.read_json(id, most_bytes));
+  Read read{.expires_ms = number_of(value, "expires_ms")};
   for (const auto& field : fields) {
     const JsonValue* member = value.find(field.name);
     if (member == nullptr || !member->is_string())
@@ -68,9 +60,8 @@ Result<Read> read_call(const SealedFiles& files, const std::string& id) {
 
 // When the call expires and its mark is no longer needed; 0 where the mark cannot be read.
 uint64_t mark_until(const SealedFiles& files, const std::string& name) {
-  const auto text = files.read(name, most_mark_bytes);
-  const auto value = text.ok() ? read_json(text.value(), name, file_limits) : Result<JsonValue>(text.error());
-  return value.ok() ? time_in(value.value(), "until_ms") : 0;
+  const auto value = files.read_json(name, most_mark_bytes);
+  return value.ok() ? number_of(value.value(), "until_ms") : 0;
 }
 
 bool is_mark(const std::string& name) { return name.ends_with(spent_ending); }

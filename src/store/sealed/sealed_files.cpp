@@ -120,6 +120,10 @@ Result<std::string> SealedFiles::read(const std::string& name, size_t most) cons
   return bytes;
 }
 
+Result<JsonValue> SealedFiles::read_json(const std::string& name, size_t most) const {
+  return cloche::read_json(TRY(read(name, most)), name, {.bytes = most, .comments = JsonComments::refused});
+}
+
 Result<void> SealedFiles::put(const std::string& name, std::string_view bytes) const {
   if (!is_name(name)) return refusal("this cannot be the name of a stored file");
   return put_bytes(directory_.get(), name, seal_of(key_, name, bytes) + "\n" + std::string(bytes),

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json_text.hpp"
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
 
@@ -25,6 +26,7 @@ class SealedFiles {
   // These need no lock: files are replaced whole. A name is a plain id, with or without an ending.
   std::vector<std::string> names() const;
   Result<std::string> read(const std::string& name, size_t most) const;
+  Result<JsonValue> read_json(const std::string& name, size_t most) const;
 
   // Under the lock.
   Result<void> put(const std::string& name, std::string_view bytes) const;

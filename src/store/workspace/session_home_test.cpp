@@ -1,4 +1,4 @@
-#include "store/workspace/session_home.hpp"
+#include "store/workspace/task_home.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/sys/path.hpp"
+#include "base/sys/read_at.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "policy/protected/protected.hpp"
@@ -23,21 +24,6 @@ Error not_regular(const std::string& path, mode_t mode) {
                                       : "a device";
   return {
       Cause::system, "'" + shown(path) + "' is " + kind + ", and only regular files are read", EINVAL, {}};
-}
-
-// Fewer bytes where the file ends, also when it is cut off meanwhile; never more, however it grows.
-Result<std::string> read_part(int fd, uint64_t offset, uint64_t most, const std::string& path) {
-  std::string bytes(most, '\0');
-  size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t now = ::pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(offset + got));
-    if (now < 0 && errno == EINTR) continue;
-    if (now < 0) return path_error(path, errno);
-    if (now == 0) break;
-    got += static_cast<size_t>(now);
-  }
-  bytes.resize(got);
-  return bytes;
 }
 
 Result<struct stat> status_of(int fd, const std::string& path) {
@@ -90,7 +76,11 @@ Result<FilePart> read_found(int fd, const std::string& path, uint64_t offset, ui
   if (!S_ISREG(before.st_mode)) return not_regular(path, before.st_mode);
   const auto size = static_cast<uint64_t>(before.st_size);
   FilePart part;
-  if (offset < size) part.bytes = TRY(read_part(fd, offset, std::min(most, size - offset), path));
+  if (offset < size) {
+    auto bytes = sys::read_at(fd, offset, std::min(most, size - offset), path);
+    if (!bytes.ok()) return path_error(path, bytes.error().number);
+    part.bytes = std::move(bytes).value();
+  }
   const auto after = TRY(status_of(fd, path));
   part.size = static_cast<uint64_t>(after.st_size);
   part.stamp = stamp_of(before);

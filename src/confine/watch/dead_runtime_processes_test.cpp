@@ -1,5 +1,5 @@
 // A child that has one of its own, dead or alive, and waits for it or does not.
-#include "confine/boxes/dead_runtime_processes.hpp"
+#include "confine/watch/watch.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

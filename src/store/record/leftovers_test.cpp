@@ -1,4 +1,4 @@
-#include "store/sealed/leftovers.hpp"
+#include "store/record/prune.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/file.h>
