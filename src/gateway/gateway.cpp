@@ -27,7 +27,7 @@
 #include "store/workspace/task_home.hpp"
 #include "tools/answer/model_text.hpp"
 #include "tools/answer/process_output.hpp"
-#include "tools/commands/executor_call.hpp"
+#include "tools/commands/executor.hpp"
 #include "tools/session_conditions.hpp"
 
 namespace cloche {

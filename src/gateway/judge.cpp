@@ -467,9 +467,7 @@ Result<Prepared> prepare(const Session& session, const CallersView& view, const 
 
 ToolCall operators_command(const std::vector<std::string>& argv) {
   JsonWriter out;
-  out.begin_object().key("argv").begin_array();
-  for (const auto& word : argv) out.value(word);
-  return {"run", out.end_array().end_object().text(), Asks::operators};
+  return {"run", out.begin_object().member("argv", argv).end_object().text(), Asks::operators};
 }
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {

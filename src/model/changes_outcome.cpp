@@ -142,11 +142,7 @@ void write_changes(JsonWriter& out, const ChangesOutcome& changes, size_t most) 
   write_conflicts(out, changes.conflicts, most);
   if (!changes.why_staged.empty()) out.member("staged", changes.why_staged.text());
   if (!changes.set.empty()) out.member("set", changes.set);
-  if (!changes.live.empty()) {
-    out.key("live").begin_array();
-    for (const auto& path : changes.live) out.value(path);
-    out.end_array();
-  }
+  if (!changes.live.empty()) out.member("live", changes.live);
 }
 
 std::string summary_line(const ChangesOutcome& changes) {

@@ -136,9 +136,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
     out.member("connections", use.connections).member("bytes_out", use.bytes_out);
     out.member("bytes_in", use.bytes_in).end_object();
   }
-  out.end_array().key("network_failures").begin_array();
-  for (const auto& failure : outcome.network_failures) out.value(failure);
-  out.end_array().key("quarantined").begin_array();
+  out.end_array().member("network_failures", outcome.network_failures).key("quarantined").begin_array();
   if (outcome.changes) {
     for (const ChangedPath* path : outcome.changes->withheld())
       out.begin_object().member("path", path->path).member("reason", path->reason).end_object();
@@ -147,9 +145,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
     out.begin_object().member("path", taken.path).member("reason", taken.reason);
     out.member("kept_at", taken.kept_at).member("host_path", taken.host_path).end_object();
   }
-  out.end_array().key("restored").begin_array();
-  for (const auto& path : outcome.restored) out.value(path);
-  out.end_array();
+  out.end_array().member("restored", outcome.restored);
   if (outcome.changes) {
     out.key("changes").begin_object();
     write_changes(out, *outcome.changes);
@@ -165,10 +161,7 @@ std::string to_json(const Outcome& outcome, const std::string& plan_digest,
   JsonWriter out;
   out.begin_object();
   write_members(out, outcome, plan_digest);
-  out.key("notes").begin_array();
-  for (const auto& note : notes) out.value(note);
-  out.end_array();
-  return out.end_object().text();
+  return out.member("notes", notes).end_object().text();
 }
 
 std::vector<HostUse> busiest(std::vector<HostUse> all, size_t most) {

@@ -28,13 +28,6 @@ void write_entry(JsonWriter& out, const ViewEntry& entry) {
   out.member("why", entry.why).end_object();
 }
 
-template <typename List>
-void write_strings(JsonWriter& out, std::string_view key, const List& list) {
-  out.key(key).begin_array();
-  for (const auto& element : list) out.value(element);
-  out.end_array();
-}
-
 void write_limits(JsonWriter& out, const ConfinementPlan& plan) {
   out.key("limits").begin_object();
   for (const auto& row : limit_table) {
@@ -67,12 +60,7 @@ std::string exact_bytes_around_command(const ConfinementPlan& plan) {
   return bytes;
 }
 
-std::string command_json(const std::vector<std::string>& argv) {
-  JsonWriter out(JsonWriter::Layout::compact);
-  out.begin_array();
-  for (const auto& word : argv) out.value(word);
-  return out.end_array().take();
-}
+std::string command_json(const std::vector<std::string>& argv) { return JsonWriter().value(argv).take(); }
 
 std::string command_exactly(const std::vector<std::string>& argv) {
   std::string bytes;
@@ -123,7 +111,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   out.key("environment").begin_object();
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
-  write_strings(out, "hosts", plan.hosts);
+  out.member("hosts", plan.hosts);
   if (plan.network == Network::of_host) out.member("network", "host");
   write_limits(out, plan);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);

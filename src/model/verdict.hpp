@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/message.hpp"
 
@@ -32,6 +33,10 @@ struct Verdict {
   Approvers approvers = Approvers::anyone;  // of an ask
   Message instead = {};                     // for the model: what it can do within the rules
 };
+
+inline Verdict deny(GateId gate, Message reason, Message instead = {}, Message fix = {}) {
+  return {gate, Decision::deny, std::move(reason), {}, std::move(fix), {}, std::move(instead)};
+}
 
 // What the model reads where the operator said no, and where only a yes of the user's helps.
 inline constexpr std::string_view forbidden_by_operator =

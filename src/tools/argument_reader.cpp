@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/text/command_words.hpp"
 
 namespace cloche {
@@ -49,8 +50,7 @@ std::optional<uint64_t> ArgumentReader::maybe_timeout() {
 
 bool ArgumentReader::finish() {
   for (const auto& member : arguments_.members) {
-    if (std::find(taken_.begin(), taken_.end(), member.name) == taken_.end())
-      wrong("unknown argument " + shown(member.name, 60));
+    if (!contains(taken_, member.name)) wrong("unknown argument " + shown(member.name, 60));
   }
   return problem_.empty();
 }

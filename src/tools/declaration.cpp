@@ -5,7 +5,10 @@
 
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/authority/capabilities.hpp"
 #include "policy/hosts/host_patterns.hpp"
 
@@ -18,20 +21,7 @@ constexpr std::string_view known_families =
     "known are fs:read:PATH, fs:write:PATH, network:https:HOST, network:http:HOST, network:tcp:HOST:PORT, "
     "code:exec, mail:... and time:...";
 
-bool has_control(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
 bool is_without_effect(std::string_view kind) { return kind == "mail" || kind == "time"; }
-
-// The part before the first colon; `rest` becomes what is after it, or empty.
-std::string_view take_part(std::string_view& rest) {
-  const size_t colon = std::min(rest.find(':'), rest.size());
-  const std::string_view part = rest.substr(0, colon);
-  rest.remove_prefix(std::min(colon + 1, rest.size()));
-  return part;
-}
 
 struct Scheme {
   std::string_view name;
@@ -39,11 +29,7 @@ struct Scheme {
 };
 constexpr Scheme schemes[] = {{"https", "443"}, {"http", "80"}, {"tcp", ""}};
 
-const Scheme* find_scheme(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(schemes), std::end(schemes), [&](const Scheme& s) { return s.name == name; });
-  return found == std::end(schemes) ? nullptr : found;
-}
+const Scheme* find_scheme(std::string_view name) { return find_by(schemes, &Scheme::name, name); }
 
 // One capability, as a string or one hint of an object. The error has no place yet.
 class CapabilityReader {
@@ -139,8 +125,8 @@ Result<void> add_object(const JsonValue& object, const std::string& source, std:
 
 Result<Capability> from_string(const JsonValue& item, const std::string& source) {
   std::string_view rest = item.text;
-  const std::string_view kind = take_part(rest);
-  const std::string_view mode = take_part(rest);
+  const std::string_view kind = take_until(rest, ":");
+  const std::string_view mode = take_until(rest, ":");
   return placed(CapabilityReader(kind, mode, rest).read(), source, item.line);
 }
 
@@ -159,9 +145,8 @@ Result<std::string> read_text(const JsonValue& value, const std::string& source,
   if (value.text.size() > most)
     return json_error(source, value.line,
                       std::string(key) + " is longer than " + std::to_string(most) + " bytes");
-  const bool bad = std::any_of(value.text.begin(), value.text.end(), [](char c) {
-    return has_control({&c, 1}) && c != '\n' && c != '\t';
-  });
+  const bool bad =
+      std::ranges::any_of(value.text, [](char c) { return ascii::is_control(c) && c != '\n' && c != '\t'; });
   if (bad) return json_error(source, value.line, std::string(key) + " has a control character in it");
   return value.text;
 }
@@ -176,7 +161,7 @@ Result<std::vector<std::string>> read_words(
     if (const std::string problem = problem_of_word(item.text); !problem.empty())
       return json_error(source, item.line,
                         std::string(key) + ": " + json_quote(shown(item.text, 80)) + " " + problem);
-    if (std::find(words.begin(), words.end(), item.text) == words.end()) words.push_back(item.text);
+    if (!contains(words, item.text)) words.push_back(item.text);
   }
   return words;
 }

@@ -19,6 +19,4 @@ struct Function {
   std::function<Result<std::string>(const std::string& arguments)> run;
 };
 
-void understand_function(const std::string& name, const std::string& arguments, Intent& intent);
-
 }  // namespace cloche

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "policy/gates/gates.hpp"
-#include "tools/commands/executor_call.hpp"
+#include "tools/commands/executor.hpp"
 #include "tools/commands/run_shell.hpp"
 #include "tools/commands/scripts.hpp"
 #include "tools/files/artifacts.hpp"
@@ -16,15 +17,13 @@ namespace {
 void understand_file_tool(const JsonValue& arguments, std::string_view workspace, Intent& intent) {
   FileCall call = parse_file_call(intent.tool, arguments, workspace);
   intent.problem = std::move(call.problem);
-  if (!intent.problem.empty()) return;
-  intent.launch = Launch{.does = std::move(call.action)};
+  if (intent.problem.empty()) intent.launch = Launch{.does = std::move(call.action)};
 }
 
 void understand_recall(const JsonValue& arguments, Intent& intent) {
   RecallCall call = parse_recall(arguments);
   intent.problem = std::move(call.problem);
-  if (!intent.problem.empty()) return;
-  intent.launch = Launch{.does = std::move(call.recall)};
+  if (intent.problem.empty()) intent.launch = Launch{.does = std::move(call.recall)};
 }
 
 struct ShippedTool {
@@ -111,9 +110,8 @@ Result<Registry> Registry::make(std::vector<Executor> executors, Record record,
 
 const RegisteredTool* Registry::find(std::string_view written) const {
   const std::string_view name = written == "run_shell_command" ? "run_shell" : written;
-  const auto found = std::find_if(tools_.begin(), tools_.end(),
-                                  [&](const RegisteredTool& tool) { return tool.spec.name == name; });
-  return found != tools_.end() ? &*found : nullptr;
+  return find_by(
+      tools_, [](const RegisteredTool& tool) -> auto& { return tool.spec.name; }, name);
 }
 
 Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments,
@@ -130,7 +128,7 @@ Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments
   if (tool->executor) {
     understand_executor(*tool->executor, arguments.value, call.arguments, intent);
   } else if (tool->function) {
-    understand_function(tool->spec.name, call.arguments, intent);
+    intent.launch = Launch{.does = FunctionCall{tool->spec.name, call.arguments}};
   } else if (tool->understand == nullptr) {
     understand_file_tool(arguments.value, workspace, intent);
   } else {
@@ -141,18 +139,16 @@ Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments
 }
 
 Verdict Registry::schema_verdict(const ReadArguments& arguments, const Intent& intent) const {
-  const auto deny = [&](std::string why) {
-    Verdict verdict{GateId::schema, Decision::deny, std::move(why)};
-    verdict.instead = how_to_send(intent);
-    return verdict;
+  const auto refuse = [&](std::string why) {
+    return deny(GateId::schema, std::move(why), how_to_send(intent));
   };
   const RegisteredTool* tool = find(intent.tool);
-  if (tool == nullptr) return deny("there is no schema for a tool that is not known");
-  if (!arguments.problem.empty()) return deny(arguments.problem);
+  if (tool == nullptr) return refuse("there is no schema for a tool that is not known");
+  if (!arguments.problem.empty()) return refuse(arguments.problem);
   if (const auto fault = tool->input.check(arguments.value)) {
     // Of the value as a whole a schema can only say that it does not fit; the tool knows what is missing.
     const bool of_the_whole = fault->pointer.empty() && !intent.problem.empty();
-    return deny(of_the_whole ? intent.problem : shown(fault->describe()));
+    return refuse(of_the_whole ? intent.problem : shown(fault->describe()));
   }
   return {GateId::schema, Decision::allow};
 }

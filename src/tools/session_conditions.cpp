@@ -17,8 +17,8 @@ void tell_that_it_only_reads(ToolAnnotations& annotations) {
 // A model is shown only the profiles that allow it more; a call with another one is judged all the same.
 void limit_profiles(JsonValue& properties, const SessionConditions& around) {
   auto& members = properties.members;
-  const auto profile = std::find_if(members.begin(), members.end(),
-                                    [](const JsonMember& one) { return one.name == "profile"; });
+  const auto profile =
+      std::ranges::find_if(members, [](const JsonMember& one) { return one.name == "profile"; });
   if (profile == members.end()) return;
   if (around.unasked >= around.commands) {
     members.erase(profile);

@@ -6,8 +6,10 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/json/yaml_text.hpp"
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 #include "model/limits.hpp"
 #include "policy/hosts/host_patterns.hpp"
 #include "policy/rules/globs.hpp"
@@ -39,16 +41,12 @@ constexpr Key our_keys[] = {{"tool_loadout", Form::list},     {"commands", Form:
 constexpr std::string_view standard_keys[] = {"name",          "description",   "license",
                                               "compatibility", "allowed-tools", "metadata"};
 
-const Key* find_key(std::string_view name) {
-  const auto* found = std::find_if(std::begin(our_keys), std::end(our_keys),
-                                   [&](const Key& key) { return key.name == name; });
-  return found == std::end(our_keys) ? nullptr : found;
-}
+const Key* find_key(std::string_view name) { return find_by(our_keys, &Key::name, name); }
 
 // tool-loadout and Tool_Loadout are tool_loadout: a misspelt restriction is not ignored.
 std::string folded(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) c = c == '-' ? '_' : ascii::lower(c);
+  std::string text = ascii::lowered(name);
+  std::ranges::replace(text, '-', '_');
   return text;
 }
 
@@ -66,11 +64,9 @@ struct Frontmatter {
   int first_line = 2;
 };
 
-// Takes a line off the front, without its end: LF or CRLF. Blanks at its end say nothing.
-std::string_view take_line(std::string_view& text) {
-  const size_t length = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
+// Without its end: LF or CRLF. Blanks at its end say nothing.
+std::string_view take_bare_line(std::string_view& text) {
+  std::string_view line = take_line(text);
   while (line.ends_with('\r') || line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
   return line;
 }
@@ -78,12 +74,12 @@ std::string_view take_line(std::string_view& text) {
 Result<Frontmatter> find_frontmatter(std::string_view text, const std::string& source) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors begin every file with it
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  if (take_line(text) != "---")
+  if (take_bare_line(text) != "---")
     return json_error(source, 1, "a skill begins with a line ---, its frontmatter, and another line ---");
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view before = rest;
-    if (take_line(rest) == "---")
+    if (take_bare_line(rest) == "---")
       return Frontmatter{text.substr(0, static_cast<size_t>(before.data() - text.data())), rest};
   }
   return json_error(source, 1, "the frontmatter has no end: a line --- is missing");
@@ -168,7 +164,7 @@ std::vector<std::string> in_one_spelling(const std::vector<std::string>& names) 
   for (const auto& name : names) {
     const std::string ours = tool_name(name);
     const std::string& tool = ours.empty() ? name : ours;
-    if (std::find(tools.begin(), tools.end(), tool) == tools.end()) tools.push_back(tool);
+    if (!contains(tools, tool)) tools.push_back(tool);
   }
   return tools;
 }
@@ -243,8 +239,7 @@ class SkillReader {
     if (name == nullptr) return fail(root_.line, "name is missing");
     if (!name->is_string()) return wrong_type(source_, *name, "name", "a string");
     const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
-    if (name->text.empty() || name->text.size() > longest_name ||
-        !std::all_of(name->text.begin(), name->text.end(), good))
+    if (name->text.empty() || name->text.size() > longest_name || !std::ranges::all_of(name->text, good))
       return fail(name->line, "name must be 1 to 64 of a-z, 0-9 and -");
     return name->text;
   }

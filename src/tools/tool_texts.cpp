@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/lists.hpp"
 #include "base/text/command_words.hpp"
 #include "tools/session_conditions.hpp"
 
@@ -52,12 +53,9 @@ class Texts {
 
   std::string run_python() const {
     return "Runs Python code with `python3 -I` in an empty directory. For computing, parsing and checking: "
-           "it "
-           "sees no file of the workspace, has no network, may start no other process, and has 2 s of "
-           "processor "
-           "time, 256 MiB of memory and files of at most 1 MiB; what it writes is deleted afterwards. Print "
-           "what "
-           "you want to know. To work on the workspace use the other tools.";
+           "it sees no file of the workspace, has no network, may start no other process, and has 2 s of "
+           "processor time, 256 MiB of memory and files of at most 1 MiB; what it writes is deleted "
+           "afterwards. Print what you want to know. To work on the workspace use the other tools.";
   }
 
   std::string write_artifact() const {
@@ -80,8 +78,7 @@ class Texts {
     return first +
            "`old` must be in the file exactly once, byte for byte with its blanks and line ends. Otherwise "
            "nothing changes and the answer says how often it was found: give more of the text around it. "
-           "What "
-           "the host would execute later is refused" +
+           "What the host would execute later is refused" +
            (around_.dotfiles ? "" : ", and so are names that begin with a dot") + ". Files up to 8 MiB.";
   }
 
@@ -89,8 +86,7 @@ class Texts {
     return "Reads a file of the workspace. `limit` bytes of it from `offset`; when there is more, the answer "
            "ends with the offset to go on from. Bytes that are not UTF-8 show as U+FFFD. A PNG, JPEG, GIF or "
            "WebP file of at most 5 MiB is shown as an image, where the client can. An absolute path is fine "
-           "when "
-           "it is in the workspace. Refused: paths outside of it, links that lead out, tool_calls/ and "
+           "when it is in the workspace. Refused: paths outside of it, links that lead out, tool_calls/ and "
            ".cloche." +
            if_offered("list_artifacts", " For the names of files use list_artifacts.") +
            if_offered("search_artifacts", " To find text use search_artifacts.");
@@ -100,20 +96,16 @@ class Texts {
     return "Lists what is in the workspace. Beneath `path`, with sizes, sorted, at most 1000 entries; the "
            "answer says how many more there are. `glob` is matched below `path`: * within a name, ** over "
            "directories, {a,b} for either; one without a slash, as *.py, matches the name at any depth. "
-           "Links "
-           "are listed and not followed. .git is left out unless `path` names it; tool_calls/ and .cloche "
-           "are "
-           "never shown.";
+           "Links are listed and not followed. .git is left out unless `path` names it; tool_calls/ and "
+           ".cloche are never shown.";
   }
 
   std::string search_artifacts() const {
     return "Finds lines that match a regular expression in text files of the workspace. Beneath `path`, as "
            "`path:line: text`; at most 200. The syntax is RE2's: no backreferences, no lookaround; (?i) "
            "ignores case. Not searched: binary files, files longer than 4 MiB (the answer counts them), "
-           "links, "
-           ".git unless `path` names it, tool_calls/ and .cloche. A search that takes too long stops and "
-           "says "
-           "so: name a path further down.";
+           "links, .git unless `path` names it, tool_calls/ and .cloche. A search that takes too long stops "
+           "and says so: name a path further down.";
   }
 
   std::string http_get() const {
@@ -122,21 +114,18 @@ class Texts {
     return first + network() +
            "At most five redirects, each judged like a call of its own; 1 MiB of the body and 10 seconds are "
            "the most. A host that is not declared is refused every time: then do without, and do not try "
-           "again "
-           "with other addresses.";
+           "again with other addresses.";
   }
 
   std::string read_tool_result() const {
     return "Reads the whole result of an earlier call of this task. Of a long one only the beginning and the "
            "end were shown. `call_id` is the id that the shortened result names, as c-0007; it is not a "
-           "path, "
-           "and not of another task. When there is more, the answer ends with the offset to go on from.";
+           "path, and not of another task. When there is more, the answer ends with the offset to go on "
+           "from.";
   }
 
  private:
-  bool offers(std::string_view tool) const {
-    return std::find(around_.tools.begin(), around_.tools.end(), tool) != around_.tools.end();
-  }
+  bool offers(std::string_view tool) const { return contains(around_.tools, tool); }
   std::string if_offered(std::string_view tool, std::string_view text) const {
     return offers(tool) ? std::string(text) : "";
   }
@@ -152,7 +141,7 @@ class Texts {
 
   std::string network() const {
     if (!around_.network) return "There is no network. ";
-    const bool any = std::find(around_.hosts.begin(), around_.hosts.end(), "*") != around_.hosts.end();
+    const bool any = contains(around_.hosts, "*");
     return any ? "Every public host can be reached. "
                : "Network only to hosts that the skill or the operator declares: " + hosts() + ". ";
   }
@@ -227,9 +216,8 @@ constexpr Row rows[] = {
 
 std::string text_of_tool(std::string_view tool, const SessionConditions& conditions) {
   const Texts texts(conditions);
-  const auto row =
-      std::find_if(std::begin(rows), std::end(rows), [&](const Row& one) { return one.tool == tool; });
-  std::string text = row != std::end(rows) ? row->text(texts) : "";
+  const Row* row = find_by(rows, &Row::tool, tool);
+  std::string text = row != nullptr ? row->text(texts) : "";
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/decimal.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
 #include "base/text/visible_text.hpp"
 
@@ -118,31 +120,30 @@ class Reader {
 
   Result<void> read_array(JsonValue& value, int depth) {
     value.kind = JsonValue::Kind::array;
-    rest_.remove_prefix(1);
-    TRY(skip_space());
-    if (take("]")) return {};
-    while (true) {
-      TRY(read_value(value.items.emplace_back(), depth + 1));
-      TRY(skip_space());
-      if (take("]")) return {};
-      if (!take(",")) return fail("expected , or ] in an array, not " + shown_next());
-      TRY(skip_space());
-      if (next_is(']')) return fail("a comma before ]");
-    }
+    return read_list(']', "an array", [&] { return read_value(value.items.emplace_back(), depth + 1); });
   }
 
   Result<void> read_object(JsonValue& value, int depth) {
     value.kind = JsonValue::Kind::object;
+    TRY(read_list('}', "an object", [&] { return read_member(value.members.emplace_back(), depth); }));
+    return refuse_twins(value);
+  }
+
+  // From the bracket on.
+  template <typename ReadOne>
+  Result<void> read_list(char close, const std::string& what, const ReadOne& read_one) {
+    const std::string_view end(&close, 1);
     rest_.remove_prefix(1);
     TRY(skip_space());
-    if (take("}")) return {};
+    if (take(end)) return {};
     while (true) {
-      TRY(read_member(value.members.emplace_back(), depth));
+      TRY(read_one());
       TRY(skip_space());
-      if (take("}")) return refuse_twins(value);
-      if (!take(",")) return fail("expected , or } in an object, not " + shown_next());
+      if (take(end)) return {};
+      if (!take(","))
+        return fail(std::string("expected , or ") + close + " in " + what + ", not " + shown_next());
       TRY(skip_space());
-      if (next_is('}')) return fail("a comma before }");
+      if (next_is(close)) return fail(std::string("a comma before ") + close);
     }
   }
 
@@ -162,9 +163,8 @@ class Reader {
     std::vector<const JsonMember*> sorted;
     sorted.reserve(object.members.size());
     for (const auto& member : object.members) sorted.push_back(&member);
-    std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });
-    const auto twin =
-        std::adjacent_find(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name == b->name; });
+    std::ranges::stable_sort(sorted, [](auto* a, auto* b) { return a->name < b->name; });
+    const auto twin = std::ranges::adjacent_find(sorted, [](auto* a, auto* b) { return a->name == b->name; });
     if (twin == sorted.end()) return {};
     return json_error(source_, twin[1]->line,
                       "the key " + json_quote(twin[1]->name) + " is here twice; first on line " +
@@ -274,12 +274,7 @@ Result<void> judge_bytes(std::string_view text, const std::string& source, const
   if (text.starts_with("\xef\xbb\xbf")) return json_error(source, 1, "a byte order mark before the value");
   if (is_utf8(text)) return {};
   int line = 1;
-  while (!text.empty()) {  // line by line: a sequence never holds a newline byte
-    const size_t length = std::min(text.find('\n'), text.size());
-    if (!is_utf8(text.substr(0, length))) break;
-    text.remove_prefix(std::min(length + 1, text.size()));
-    ++line;
-  }
+  while (is_utf8(take_line(text))) ++line;  // a sequence never holds a newline byte
   return json_error(source, line, "bytes that are not UTF-8");
 }
 
@@ -301,7 +296,7 @@ void write_object(const JsonValue& value, Spelling spelling, std::string& out) {
   order.reserve(value.members.size());
   for (const auto& member : value.members) order.push_back(&member);
   if (spelling == Spelling::canonical)
-    std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->name < b->name; });
+    std::ranges::sort(order, [](auto* a, auto* b) { return a->name < b->name; });
   out += '{';
   for (const auto* member : order) {
     if (member != order.front()) out += ',';
@@ -379,7 +374,7 @@ std::string canonical_json(const JsonValue& value) {
 Result<void> refuse_unknown_keys(const JsonValue& object, std::span<const std::string_view> known,
                                  const std::string& source) {
   for (const auto& member : object.members) {
-    if (std::find(known.begin(), known.end(), member.name) == known.end())
+    if (!contains(known, member.name))
       return json_error(source, member.line, "unknown key " + json_quote(shown(member.name, 80)));
   }
   return {};

@@ -37,6 +37,14 @@ class JsonWriter {
   JsonWriter& value(T number) {
     return raw(std::to_string(number));
   }
+  // A list, each element by itself.
+  template <typename List>
+  requires(!std::convertible_to<List, std::string_view>) && requires(const List& list) { list.begin(); }
+  JsonWriter& value(const List& list) {
+    begin_array();
+    for (const auto& element : list) value(element);
+    return end_array();
+  }
   JsonWriter& null() { return raw("null"); }
   template <typename T>
   JsonWriter& member(std::string_view name, const T& what) {

@@ -2,6 +2,7 @@
 // parser's callbacks. Nothing is built as YAML::Node, which would follow aliases and keep the last of two
 // equal keys.
 #include "base/json/yaml_text.hpp"
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 
 #include <yaml-cpp/eventhandler.h>
@@ -30,14 +31,14 @@ struct Stop {
 };
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
+  return contains(words, text);
 }
 
 using ascii::is_digit;
 
 // Takes digits off the front.
 std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const auto end = std::ranges::find_if_not(text, is_digit);
   const std::string_view digits = text.substr(0, static_cast<size_t>(end - text.begin()));
   text.remove_prefix(digits.size());
   return digits;

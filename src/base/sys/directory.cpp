@@ -43,7 +43,7 @@ void for_each_entry(const std::string& directory,
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
   for_each_entry(directory, [&](std::string_view name, unsigned char) { names.emplace_back(name); });
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

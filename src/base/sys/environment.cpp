@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 
@@ -13,8 +14,7 @@ constexpr std::string_view path_variables[] = {"HOME", "XDG_CONFIG_HOME", "XDG_S
 
 // Without the slashes and dots that say nothing. What is relative or goes up stays as it is, to be refused.
 std::string without_empty_names(std::string value) {
-  const auto names = components_of(value);
-  if (!value.starts_with('/') || std::find(names.begin(), names.end(), "..") != names.end()) return value;
+  if (!value.starts_with('/') || has_dots(value)) return value;
   return tidied("/", value);
 }
 
@@ -26,8 +26,7 @@ std::optional<std::string> Environment::find(std::string_view name) const {
     if (std::strncmp(*at, name.data(), name.size()) != 0 || (*at)[name.size()] != '=') continue;
     std::string value(*at + name.size() + 1);
     if (value.empty() && stands_in) return account_home_;
-    const bool is_path =
-        std::find(std::begin(path_variables), std::end(path_variables), name) != std::end(path_variables);
+    const bool is_path = contains(path_variables, name);
     return is_path ? without_empty_names(std::move(value)) : value;
   }
   return stands_in ? std::optional(account_home_) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/sys/path.hpp"
+#include "base/text/pieces.hpp"
 
 namespace cloche {
 namespace {
@@ -24,26 +25,17 @@ std::string unescaped(std::string_view escaped) {
   return path;
 }
 
-std::string_view take_field(std::string_view& line) {
-  const size_t end = std::min(line.find(' '), line.size());
-  const std::string_view field = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return field;
-}
-
 }  // namespace
 
 std::vector<Mount> read_mount_table(std::string_view text) {
   std::vector<Mount> table;
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    take_field(line);  // its own number
-    take_field(line);  // its parent's
-    const std::string_view device = take_field(line);
-    const std::string_view root = take_field(line);
-    const std::string_view point = take_field(line);
+    std::string_view line = take_line(text);
+    take_until(line, " ");  // its own number
+    take_until(line, " ");  // its parent's
+    const std::string_view device = take_until(line, " ");
+    const std::string_view root = take_until(line, " ");
+    const std::string_view point = take_until(line, " ");
     if (!point.empty()) table.push_back({std::string(device), unescaped(root), unescaped(point)});
   }
   return table;

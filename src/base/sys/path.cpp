@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/lists.hpp"
+#include "base/text/pieces.hpp"
+
 namespace cloche {
 
 bool is_beneath(std::string_view root, std::string_view path) {
@@ -11,8 +14,7 @@ bool is_beneath(std::string_view root, std::string_view path) {
 }
 
 bool is_beneath_any(const std::vector<std::string>& roots, std::string_view path) {
-  return std::any_of(roots.begin(), roots.end(),
-                     [&](const std::string& root) { return is_beneath(root, path); });
+  return std::ranges::any_of(roots, [&](const std::string& root) { return is_beneath(root, path); });
 }
 
 bool is_plain_absolute(std::string_view path) {
@@ -27,6 +29,8 @@ bool is_plain_absolute(std::string_view path) {
   }
   return true;
 }
+
+bool has_dots(std::string_view path) { return contains(components_of(path), ".."); }
 
 std::string plainly_written(std::string_view path) {
   std::string plain;
@@ -54,8 +58,7 @@ std::string tidied(const std::string& directory, const std::string& written) {
 std::vector<std::string_view> components_of(std::string_view path) {
   std::vector<std::string_view> names;
   while (!path.empty()) {
-    const std::string_view name = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    const std::string_view name = take_until(path, "/");
     if (!name.empty() && name != ".") names.push_back(name);
   }
   return names;

@@ -19,6 +19,8 @@ bool is_plain_absolute(std::string_view path);
 // The names that a path goes through: without the empty ones and without ".".
 std::vector<std::string_view> components_of(std::string_view path);
 
+// Whether .. is one of them.
+bool has_dots(std::string_view path);
 // An absolute path without its empty names and ".". A ".." stays: where it leads depends on links.
 std::string plainly_written(std::string_view path);
 

@@ -1,6 +1,8 @@
 // Letters and digits of ASCII, whatever the locale: what protocols mean by them.
 #pragma once
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace cloche::ascii {
@@ -10,6 +12,14 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
 constexpr bool is_hex(char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
+
+inline std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  return out;
+}
+
+constexpr bool is_control(char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }
 
 constexpr bool all(std::string_view text, bool (*good)(char)) {
   for (const char c : text)

@@ -4,6 +4,7 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/ascii.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
 
 namespace cloche {
@@ -167,8 +168,8 @@ class Splitter {
     braces_.pop_back();
     if (!brace.parted) return;
     auto& operators = split_.operators;
-    const auto behind = std::find_if(operators.begin(), operators.end(),
-                                     [&](const ShellOperator& one) { return one.offset > brace.offset; });
+    const auto behind =
+        std::ranges::find_if(operators, [&](const ShellOperator& one) { return one.offset > brace.offset; });
     operators.insert(behind, {Kind::braces, "{", brace.offset});
   }
 
@@ -200,7 +201,7 @@ class Splitter {
 
 bool needs_no_quotes(std::string_view word) {
   constexpr std::string_view safe = "@%+=:,./-_";  // as shlex.quote has it
-  return !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+  return !word.empty() && std::ranges::all_of(word, [&](char c) {
     return ascii::is_letter_or_digit(c) || safe.find(c) != std::string_view::npos;
   });
 }
@@ -232,11 +233,9 @@ SplitWords split_words(std::string_view text) {
 
 std::string problem_of_lines(std::string_view text) {
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+    std::string_view line = take_line(text);
     if (line.ends_with('\r')) line.remove_suffix(1);  // of a line end of two characters
     if (std::string problem = problem_of_text(line, Tabs::blanks); !problem.empty()) return problem;
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return {};
 }
@@ -248,7 +247,7 @@ bool has_lines(std::string_view text) {
 bool has_tab_in_word(std::string_view text) {
   if (text.find('\t') == std::string_view::npos || split_words(text).problem.empty()) return false;
   std::string blanks(text);
-  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  std::ranges::replace(blanks, '\t', ' ');
   return split_words(blanks).problem.empty();
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/text/ascii.hpp"
 #include "base/text/line_matching.hpp"
-#include "base/text/line_sliding.hpp"
 
 namespace cloche {
 namespace {
@@ -34,7 +33,7 @@ Numbered number_lines(const Lines& before, const Lines& after) {
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto line = [&](size_t i) { return i < before.size() ? before[i] : after[i - before.size()]; };
   // Any order will do: the lengths are compared first, which is quicker.
-  std::sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+  std::ranges::sort(order, [&](size_t x, size_t y) {
     const std::string_view a = line(x);
     const std::string_view b = line(y);
     return a.size() != b.size() ? a.size() < b.size() : a < b;

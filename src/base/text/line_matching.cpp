@@ -198,7 +198,7 @@ std::vector<bool> without_counterpart(const Shared& shared, const std::vector<bo
 }
 
 size_t values_in(const std::vector<size_t>& list) {
-  return list.empty() ? 0 : *std::max_element(list.begin(), list.end()) + 1;
+  return list.empty() ? 0 : *std::ranges::max_element(list) + 1;
 }
 
 }  // namespace

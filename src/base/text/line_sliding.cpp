@@ -1,4 +1,4 @@
-#include "base/text/line_sliding.hpp"
+#include "base/text/line_matching.hpp"
 
 #include <algorithm>
 #include <optional>

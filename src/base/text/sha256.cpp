@@ -72,9 +72,9 @@ std::string hmac_sha256(std::string_view key, std::string_view message) {
   Block block{};
   if (key.size() > block.size()) {
     const Digest short_key = digest_of(key, {});
-    std::copy(short_key.begin(), short_key.end(), block.begin());
+    std::ranges::copy(short_key, block.begin());
   } else {
-    std::copy(key.begin(), key.end(), block.begin());
+    std::ranges::copy(key, block.begin());
   }
   const Digest inner = digest_of(view_of(masked(block, 0x36)), message);
   return hexadecimal(digest_of(view_of(masked(block, 0x5c)), view_of(inner)));

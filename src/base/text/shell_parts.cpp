@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 
 namespace cloche {
 namespace {
@@ -13,7 +15,7 @@ constexpr size_t most_pieces = 1000;
 
 template <size_t size>
 bool is_one_of(const std::string_view (&list)[size], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+  return contains(list, word);
 }
 
 // Where a command begins these are no programs.
@@ -63,7 +65,7 @@ bool is_harmless_printf(const std::vector<std::string>& argv) {
 
 // test evaluates the subscript of what it is told to be a variable.
 bool is_harmless_test(const std::vector<std::string>& argv) {
-  return std::none_of(argv.begin(), argv.end(), [](const std::string& word) {
+  return std::ranges::none_of(argv, [](const std::string& word) {
     return word == "-v" || word == "-R" || word.find('[') != std::string::npos;
   });
 }
@@ -276,12 +278,10 @@ std::optional<ShellParts> shell_parts(std::string_view text) {
 std::optional<std::vector<std::string>> shell_pieces(std::string_view text) {
   std::vector<std::string> pieces;
   while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of(";&|\n(){}`"), text.size());
-    const std::string_view piece = without_lead(text.substr(0, end));
+    const std::string_view piece = without_lead(take_until(text, ";&|\n(){}`"));
     const size_t last = piece.find_last_not_of(" \t\r");
     if (last != std::string_view::npos) pieces.emplace_back(piece.substr(0, last + 1));
     if (pieces.size() > most_pieces) return std::nullopt;
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return pieces;
 }

@@ -16,9 +16,7 @@ struct CodeRange {
 // The ranges are sorted.
 template <size_t n>
 bool is_among(const CodeRange (&ranges)[n], unsigned code) {
-  const auto* range =
-      std::upper_bound(std::begin(ranges), std::end(ranges), code,
-                       [](unsigned value, const CodeRange& one) { return value < one.first; });
+  const auto* range = std::ranges::upper_bound(ranges, code, {}, &CodeRange::first);
   return range != std::begin(ranges) && code <= std::prev(range)->last;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
@@ -32,28 +33,21 @@ struct ApproveOptions {
   bool json = false;
   bool help = false;
 };
-const OptionTables<ApproveOptions>& tables() {
-  static constexpr Option<ApproveOptions> options[] = {
-      {"--watch", "", "Wait for questions and ask each at this terminal; Ctrl-C ends it.",
-       raise<&ApproveOptions::watch>},
-      {"--json", "", "Print JSON on stdout: {\"questions\": [...]}, or the one question.",
-       raise<&ApproveOptions::json>},
-      help_option<ApproveOptions>};
-  static const OptionTables<ApproveOptions> all{{options}};
-  return all;
-}
+constexpr Option<ApproveOptions> options[] = {
+    {"--watch", "", "Wait for questions and ask each at this terminal; Ctrl-C ends it.",
+     raise<&ApproveOptions::watch>},
+    {"--json", "", "Print JSON on stdout: {\"questions\": [...]}, or the one question.",
+     raise<&ApproveOptions::json>},
+    help_option<ApproveOptions>};
 
 std::string approve_help() {
-  std::vector<HelpRow> rows = rows_of<Action>(actions);
-  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
   return text_of(HelpPage{
       .usage = "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]",
-      .about =
-          "Lists and answers the calls that wait for the operator: a rule says ask with `approver: "
-          "operator`, "
-          "or the agent could not ask a person. A yes covers exactly that command with exactly those files; "
-          "when anything changes, it is another question. Questions wait for 8 hours.",
-      .rows = std::move(rows),
+      .about = "Lists and answers the calls that wait for the operator: a rule says ask with `approver: "
+               "operator`, or the agent could not ask a person. A yes covers exactly that command with "
+               "exactly those files; "
+               "when anything changes, it is another question. Questions wait for 8 hours.",
+      .rows = rows_of<Action>(actions) + rows_of<ApproveOptions>(options),
       .notes =
           "The owner of Cloche's state directory is the operator. An agent that runs under your own id "
           "outside the sandbox could answer as well: then an approval is only advice, and `cloche doctor` "
@@ -235,15 +229,14 @@ Result<int> carry_out(const ApproveArguments& arguments, const Environment& envi
 Result<ApproveArguments> parse_approve(std::span<char* const> words) {
   ApproveOptions said;
   const auto others =
-      TRY(read_options(said, words, tables(), OptionsEnd::dashes, "see cloche approve --help"));
+      TRY(read_options(said, words, options, OptionsEnd::dashes, "see cloche approve --help"));
   if (said.help) return ApproveArguments{.action = Action::help};
   if (said.watch && (said.json || !others.empty()))
     return bad_usage("--watch asks at the terminal, and takes no other argument");
   if (said.watch) return ApproveArguments{.action = Action::watch};
   const std::string_view word = others.empty() ? "list" : others[0];
-  const auto* action = std::find_if(std::begin(actions), std::end(actions),
-                                    [&](const ActionName<Action>& one) { return one.name == word; });
-  const size_t wanted = action == std::end(actions) ? 0 : (action->value.empty() ? 1 : 2);
+  const auto* action = find_by(actions, &ActionName<Action>::name, word);
+  const size_t wanted = action == nullptr ? 0 : (action->value.empty() ? 1 : 2);
   if (others.size() > wanted) return bad_usage("unexpected argument '" + std::string(others[wanted]) + "'");
   if (wanted == 2 && others.size() < 2) return bad_usage(std::string(word) + " needs an id");
   return ApproveArguments{.action = action->action, .id = wanted == 2 ? others[1] : "", .json = said.json};

@@ -37,8 +37,8 @@ class HeldSignals {
     sigset_t pending;
     sigemptyset(&pending);
     ::sigpending(&pending);
-    return std::any_of(std::begin(ending_signals), std::end(ending_signals),
-                       [&](int number) { return sigismember(&pending, number) == 1; });
+    return std::ranges::any_of(ending_signals,
+                               [&](int number) { return sigismember(&pending, number) == 1; });
   }
 
  private:

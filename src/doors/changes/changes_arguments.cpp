@@ -114,10 +114,10 @@ std::string changes_help(ChangesCommand command) {
   const CommandText& text = text_of(command);
   std::vector<HelpRow> rows;
   if (command == ChangesCommand::changes) rows = rows_of<Action>(actions);
-  for (auto& row : rows_of(OptionTables<ChangesArguments>{{options}, text.options}))
-    rows.push_back(std::move(row));
   const std::string notes = std::string(text.notes) + "\n" + std::string(codes_text);
-  return text_of(HelpPage{text.usage, text.about, std::move(rows), notes, text.examples});
+  return text_of(HelpPage{text.usage, text.about,
+                          std::move(rows) + rows_of<ChangesArguments>({options, text.options}), notes,
+                          text.examples});
 }
 
 }  // namespace cloche

@@ -11,7 +11,6 @@
 #include "base/text/visible_text.hpp"
 #include "doors/changes/change_text.hpp"
 #include "doors/changes/changes_arguments.hpp"
-#include "doors/changes/ignored_files.hpp"
 #include "doors/changes/pager.hpp"
 #include "doors/changes/stored_sets_text.hpp"
 #include "doors/changes/visible_bytes.hpp"
@@ -61,8 +60,8 @@ int exit_code_of(OperatorEnd end) {
 void expect_undone(const std::vector<OperatorOutcome>& later, OperatorOutcome& outcome) {
   if (outcome.end != OperatorEnd::conflict) return;
   std::erase_if(outcome.conflicts, [&](const ConflictingPath& conflict) {
-    return std::any_of(later.begin(), later.end(), [&](const OperatorOutcome& one) {
-      return std::any_of(one.paths.begin(), one.paths.end(), [&](const ChangedPath& path) {
+    return std::ranges::any_of(later, [&](const OperatorOutcome& one) {
+      return std::ranges::any_of(one.paths, [&](const ChangedPath& path) {
         return path.path == conflict.path || lies_below(conflict.path, path.path);
       });
     });
@@ -228,7 +227,7 @@ class ChangesDoor {
     const bool is_one = sets.size() == 1;
     const DiffOptions options = arguments_.json ? DiffOptions{.stat = arguments_.stat}
                                                 : options_for_output(environment_, arguments_.stat);
-    std::reverse(sets.begin(), sets.end());  // as they came
+    std::ranges::reverse(sets);  // as they came
     std::string text;
     for (const SetHeader& header : sets) {
       TRY(check_places(header));

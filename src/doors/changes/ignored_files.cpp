@@ -1,4 +1,4 @@
-#include "doors/changes/ignored_files.hpp"
+#include "doors/changes/stored_sets_text.hpp"
 
 #include <map>
 #include <set>

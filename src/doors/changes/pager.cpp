@@ -14,6 +14,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/visible_text.hpp"
 #include "doors/cli/print.hpp"
 
@@ -45,10 +46,9 @@ std::vector<std::string> places_of(const std::string& program, const std::vector
   if (program.find('/') != std::string::npos) return {};
   std::vector<std::string> places;
   const std::string path = value_of(environment, "PATH").value_or("/usr/bin:/bin");
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find(':', at), path.size());
-    if (end > at && path[at] == '/') places.push_back(path.substr(at, end - at) + "/" + program);
-    at = end + 1;
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string directory(take_until(rest, ":"));
+    if (directory.starts_with('/')) places.push_back(directory + "/" + program);
   }
   return places;
 }
@@ -63,7 +63,7 @@ std::optional<std::vector<std::string>> usable(const std::string& command,
   for (const std::string& place : places_of(split.words[0], environment)) {
     const auto found = is_writable(place) ? std::nullopt : find(place);
     if (!found || is_writable(found->path)) continue;
-    if (std::any_of(found->turns.begin(), found->turns.end(), is_writable)) continue;
+    if (std::ranges::any_of(found->turns, is_writable)) continue;
     split.words[0] = found->path;
     return split.words;
   }

@@ -79,7 +79,7 @@ std::vector<ShownPlace> display_order(const std::vector<ShownChange>& files) {
     if (group == ShownGroup::other && is_said) continue;
     order.push_back({i, group});
   }
-  std::stable_sort(order.begin(), order.end(), [&](const ShownPlace& a, const ShownPlace& b) {
+  std::ranges::stable_sort(order, [&](const ShownPlace& a, const ShownPlace& b) {
     if (a.group != b.group) return a.group < b.group;
     return files[a.index].path < files[b.index].path;
   });

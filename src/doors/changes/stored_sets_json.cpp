@@ -13,11 +13,7 @@ enum class Reasons { left_out, said };
 
 void write_header(JsonWriter& out, const SetHeader& header) {
   out.member("set", header.id).member("call", header.label);
-  if (!header.later.empty()) {
-    out.key("later_calls").begin_array();
-    for (const std::string& call : header.later) out.value(call);
-    out.end_array();
-  }
+  if (!header.later.empty()) out.member("later_calls", header.later);
   out.member("status", name_of(header.status)).member("time", time_of(header));
   out.member("workspace", header.workspace.path);
   if (!header.undoes.empty()) out.member("undoes", header.undoes);

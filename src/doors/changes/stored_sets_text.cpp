@@ -20,8 +20,7 @@ constexpr size_t most_paths = 1000;
 constexpr const char* not_judged = "it was not judged";
 constexpr const char* not_read =
     "not judged yet, and perhaps only a part of what the call wrote: cloche changes apply reads all of it "
-    "and "
-    "judges it\n";
+    "and judges it\n";
 constexpr const char* not_there =
     "it is not in the project: it was taken back, or stays because of what is withheld in it";
 
@@ -39,7 +38,7 @@ ChangeCounts count_paths(const std::vector<ChangedPath>& paths) {
 // With the call, where the id does not say it.
 std::string name_of_set(const std::string& id, const std::string& label) {
   std::string said = label;
-  std::replace(said.begin(), said.end(), '/', '-');
+  std::ranges::replace(said, '/', '-');
   return shown(id, most_id) + (label.empty() || said == id ? "" : " (" + shown(label, most_id) + ")");
 }
 
@@ -126,10 +125,9 @@ ListedSet listed(const StoredSet& set, bool takes_back) {
 }
 
 std::vector<ListedSet> in_list_order(std::vector<ListedSet> sets, size_t most) {
-  std::stable_sort(sets.begin(), sets.end(),
-                   [](const ListedSet& a, const ListedSet& b) { return (a.waiting > 0) > (b.waiting > 0); });
-  const auto rest =
-      std::find_if(sets.begin(), sets.end(), [](const ListedSet& set) { return set.waiting == 0; });
+  std::ranges::stable_sort(
+      sets, [](const ListedSet& a, const ListedSet& b) { return (a.waiting > 0) > (b.waiting > 0); });
+  const auto rest = std::ranges::find_if(sets, [](const ListedSet& set) { return set.waiting == 0; });
   if (static_cast<size_t>(sets.end() - rest) > most) sets.erase(rest + static_cast<long>(most), sets.end());
   return sets;
 }

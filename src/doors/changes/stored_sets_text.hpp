@@ -7,6 +7,7 @@
 #include "doors/changes/shown_file.hpp"
 #include "gateway/changes/stored_changes.hpp"
 #include "store/commit/change_sets.hpp"
+#include "store/commit/set_contents.hpp"
 
 namespace cloche {
 
@@ -45,5 +46,9 @@ std::string outcomes_json(const std::vector<OperatorOutcome>& outcomes, Operator
 
 // What recovery did to a set that a killed process left, as a sentence.
 std::string recovered_text(const Recovered& recovered);
+
+// Marks the files that the project's .gitignore files mean, by the texts as they stood before the call. Of
+// the workspace alone; what cannot be read ignores nothing.
+void mark_ignored(const StoredSet& set, SetContents& contents, std::vector<ShownChange>& files);
 
 }  // namespace cloche

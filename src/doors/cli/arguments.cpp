@@ -16,16 +16,6 @@ Error not_built(const std::string& what, const std::string& instead) {
   return refusal(what + " is not part of this build", instead);
 }
 
-// Whether a profile of another name exists is known when the configuration is read.
-Result<void> set_profile(RunArguments& arguments, Value value) {
-  return set_profile_of(arguments.request, value);
-}
-
-Result<void> add_grant(RunArguments& arguments, Value value, bool writable) {
-  arguments.request.grants.push_back(TRY(parse_grant(value, writable)));
-  return {};
-}
-
 Result<void> add_variable(RunArguments& arguments, Value value) {
   const size_t equals = value.find('=');
   Pass pass{.name = value.substr(0, equals)};
@@ -50,16 +40,6 @@ Result<void> set_view(RunArguments& arguments, Value value) {
   if (value != "host" && value != "curated")
     return usage_error("--view " + value + ": no such view", "known are curated and host");
   arguments.request.view = value == "host" ? View::host : View::curated;
-  return {};
-}
-
-Result<void> set_writes(RunArguments& arguments, Value value) {
-  arguments.request.asked_writes = TRY(writes_of_word(value));
-  return {};
-}
-
-Result<void> set_live(RunArguments& arguments, Value) {
-  arguments.request.asked_writes = Writes::live;
   return {};
 }
 
@@ -90,13 +70,8 @@ Result<void> set_net_host(RunArguments& arguments, Value) {
   return {};
 }
 
-Result<void> add_protected(RunArguments& arguments, Value value) {
-  if (value.empty()) return usage_error("--allow-protected needs a path");
-  arguments.request.allow_protected.push_back(value);
-  return {};
-}
-
 RunRequest& request_of(RunArguments& arguments) { return arguments.request; }
+using Shared = RequestOptions<RunArguments, request_of>;
 
 constexpr unsigned of_run = static_cast<unsigned>(RunCommand::run);
 constexpr unsigned of_wrap = static_cast<unsigned>(RunCommand::wrap);
@@ -119,20 +94,12 @@ constexpr Option<RunArguments> box_options[] = {
 
 constexpr Option<RunArguments> view_options[] = {
     {"", "", "What the command sees:"},
-    {"--workspace", "DIR", "Work in DIR (default: the working directory).",
-     [](RunArguments& arguments, Value value) -> Result<void> {
-       arguments.request.workspace = value;
-       return {};
-     }},
-    {"--profile", "P", profile_help, set_profile},
-    {"--ro", "SRC[:DST]",
-     "Show a file or directory of the host, read-only, as DST or by its own path. A colon in a path is "
-     "written \\:. May be repeated.",
-     [](RunArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
-    {"--rw", "SRC[:DST]", "The same, writable.",
-     [](RunArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
-    {"--writes", "W", writes_help, set_writes},
-    {"--live", "", "Short for --writes live.", set_live},
+    Shared::workspace,
+    Shared::profile,
+    Shared::read_only,
+    Shared::writable,
+    Shared::writes,
+    Shared::live,
     {"--view", "V",
      "curated (default): the system alone; host: the whole host read-only, with secrets masked.", set_view},
     {"--toolchains", "T",
@@ -148,10 +115,7 @@ constexpr Option<RunArguments> view_options[] = {
      "Set a variable, or pass the caller's. A variable whose name looks like a secret needs a value. May be "
      "repeated.",
      add_variable},
-    {"--allow-protected", "PATH",
-     "Let the command change PATH, a member of the protected set (git hooks, .envrc, .vscode, ...). May be "
-     "repeated.",
-     add_protected},
+    Shared::allow_protected,
     {"--grant", "debug", "Let the command trace its own processes, as gdb and strace do.", set_grant},
     {"--skill", "FILE",
      "Give the command what this SKILL.md declares as well: directories, variables, hosts.",
@@ -208,10 +172,38 @@ std::vector<HelpRow> help_rows(RunCommand command) {
 
 }  // namespace
 
-Result<Writes> writes_of_word(const std::string& word) {
-  for (const Writes writes : {Writes::commit, Writes::stage, Writes::live})
-    if (word == name_of(writes)) return writes;
-  return usage_error("--writes " + word + ": no such mode", "known are commit, stage and live");
+Result<void> set_workspace(RunRequest& request, const std::string& value) {
+  request.workspace = value;
+  return {};
+}
+
+Result<void> add_read_only(RunRequest& request, const std::string& value) {
+  request.grants.push_back(TRY(parse_grant(value, false)));
+  return {};
+}
+
+Result<void> add_writable(RunRequest& request, const std::string& value) {
+  request.grants.push_back(TRY(parse_grant(value, true)));
+  return {};
+}
+
+Result<void> set_writes(RunRequest& request, const std::string& value) {
+  for (const Writes writes : {Writes::commit, Writes::stage, Writes::live}) {
+    request.asked_writes = writes;
+    if (value == name_of(writes)) return {};
+  }
+  return usage_error("--writes " + value + ": no such mode", "known are commit, stage and live");
+}
+
+Result<void> set_live(RunRequest& request, const std::string&) {
+  request.asked_writes = Writes::live;
+  return {};
+}
+
+Result<void> allow_protected_path(RunRequest& request, const std::string& value) {
+  if (value.empty()) return usage_error("--allow-protected needs a path");
+  request.allow_protected.push_back(value);
+  return {};
 }
 
 Result<IsolationLevel> isolation_level_of_word(const std::string& word) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "doors/cli/options.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {
@@ -44,27 +45,55 @@ Result<Grant> parse_grant(const std::string& value, bool writable);
 Result<void> set_profile_of(RunRequest& request, const std::string& name);
 
 Result<IsolationLevel> isolation_level_of_word(const std::string& word);
-Result<Writes> writes_of_word(const std::string& word);
+Result<void> set_workspace(RunRequest& request, const std::string& value);
+Result<void> add_read_only(RunRequest& request, const std::string& value);
+Result<void> add_writable(RunRequest& request, const std::string& value);
+Result<void> set_writes(RunRequest& request, const std::string& value);
+Result<void> set_live(RunRequest& request, const std::string& value);
+Result<void> allow_protected_path(RunRequest& request, const std::string& value);
 // None for "oci": crun or runc, whichever works here.
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
 
 // The help of flags that the commands with a call have too.
 inline constexpr std::string_view profile_help =
     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
-    "see "
-    "cloche profiles.";
+    "see cloche profiles.";
 inline constexpr std::string_view writes_help =
     "How what is written reaches the project: commit, judged when the command has ended; stage, when you say "
     "so (cloche "
     "changes apply); live, at once. The default is commit.";
 inline constexpr std::string_view isolation_help =
     "The lowest isolation level to accept: subprocess, namespace (default), container or gvisor. A level "
-    "that "
-    "this host lacks is refused.";
+    "that this host lacks is refused.";
 inline constexpr std::string_view backend_help =
     "The program that builds the sandbox; it sets the isolation level: native (default), bwrap, subprocess, "
-    "oci "
-    "(crun or runc, whichever works), crun, runc or runsc.";
+    "oci (crun or runc, whichever works), crun, runc or runsc.";
+
+// The flags that commands with a call have too. `request` is where a command keeps what is asked for.
+template <typename Arguments, RunRequest& (*request)(Arguments&)>
+struct RequestOptions {
+  using Row = Option<Arguments>;
+  template <Result<void> (*store)(RunRequest&, const std::string&)>
+  static Result<void> into(Arguments& arguments, const std::string& value) {
+    return store(request(arguments), value);
+  }
+
+  static constexpr Row workspace{"--workspace", "DIR", "Work in DIR (default: the working directory).",
+                                 into<set_workspace>};
+  static constexpr Row profile{"--profile", "P", profile_help, into<set_profile_of>};
+  static constexpr Row read_only{
+      "--ro", "SRC[:DST]",
+      "Show a file or directory of the host, read-only, as DST or by its own path. A "
+      "colon in a path is written \\:. May be repeated.",
+      into<add_read_only>};
+  static constexpr Row writable{"--rw", "SRC[:DST]", "The same, writable.", into<add_writable>};
+  static constexpr Row writes{"--writes", "W", writes_help, into<set_writes>};
+  static constexpr Row live{"--live", "", "Short for --writes live.", into<set_live>};
+  static constexpr Row allow_protected{"--allow-protected", "PATH",
+                                       "Let commands change PATH, a member of the protected set (git hooks, "
+                                       ".envrc, .vscode, ...). May be repeated.",
+                                       into<allow_protected_path>};
+};
 
 // Which command's flags are taken.
 enum class RunCommand : unsigned { run = 1, wrap = 2 };

@@ -52,31 +52,12 @@ Result<void> set_backend(CallArguments& arguments, Value value) {
   return {};
 }
 
-Result<void> set_writes(CallArguments& arguments, Value value) {
-  arguments.options.operators.asked_writes = TRY(writes_of_word(value));
-  return {};
-}
-
-Result<void> set_live(CallArguments& arguments, Value) {
-  arguments.options.operators.asked_writes = Writes::live;
-  return {};
-}
-
-Result<void> set_profile(CallArguments& arguments, Value value) {
-  return set_profile_of(arguments.options.operators, value);
-}
-
 // Names alone: the value is the caller's, and no flag sets one for every call.
 Result<void> add_pass_env(CallArguments& arguments, Value value) {
   if (!ascii::is_variable_name(value))
     return usage_error("--pass-env " + value + " is not the name of a variable",
                        "give a name alone: its value is the caller's");
   arguments.options.ceilings.pass_env.push_back(value);
-  return {};
-}
-
-Result<void> add_grant(CallArguments& arguments, Value value, bool writable) {
-  arguments.options.operators.grants.push_back(TRY(parse_grant(value, writable)));
   return {};
 }
 
@@ -100,13 +81,8 @@ Result<void> set_format(CallArguments& arguments, Value value) {
   return {};
 }
 
-Result<void> add_protected(CallArguments& arguments, Value value) {
-  if (value.empty()) return usage_error("--allow-protected needs a path");
-  arguments.options.operators.allow_protected.push_back(value);
-  return {};
-}
-
 RunRequest& request_of(CallArguments& arguments) { return arguments.options.operators; }
+using Shared = RequestOptions<CallArguments, request_of>;
 
 constexpr unsigned bit(CallCommand command) { return static_cast<unsigned>(command); }
 constexpr unsigned of_tools = bit(CallCommand::tools);
@@ -130,20 +106,14 @@ constexpr Option<CallArguments> options[] = {
      of_mcp},
     {"--autonomy", "A", "How much happens without a question: readonly, supervised (default) or full.",
      set_autonomy},
-    {"--profile", "P", profile_help, set_profile},
-    {"--writes", "W", writes_help, set_writes},
-    {"--live", "", "Short for --writes live.", set_live},
+    Shared::profile,
+    Shared::writes,
+    Shared::live,
     {"--isolation", "LEVEL", isolation_help, set_isolation},
     {"--backend", "B", backend_help, set_backend},
-    {"--ro", "SRC[:DST]",
-     "Show a file or directory of the host, read-only, as DST or by its own path. May be repeated.",
-     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
-    {"--rw", "SRC[:DST]", "The same, writable.",
-     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
-    {"--allow-protected", "PATH",
-     "Let commands change PATH, a member of the protected set (git hooks, .envrc, .vscode, ...). May be "
-     "repeated.",
-     add_protected},
+    Shared::read_only,
+    Shared::writable,
+    Shared::allow_protected,
     {"--pass-env", "NAME",
      "Pass a variable of the caller's, unless its name looks like a secret. May be repeated.", add_pass_env},
     {"--net", "HOST[:PORT]",
@@ -152,11 +122,7 @@ constexpr Option<CallArguments> options[] = {
      add_net},
     {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
     {"", "", "Workspace and record:"},
-    {"--workspace", "DIR", "Work in DIR (default: the working directory).",
-     [](CallArguments& arguments, Value value) -> Result<void> {
-       arguments.options.operators.workspace = value;
-       return {};
-     }},
+    Shared::workspace,
     {"--run", "DIR",
      "Keep the record in DIR, and work in DIR/artifacts (default: a new run in Cloche's state directory).",
      keep<&CallArguments::options, &SessionOptions::run>},

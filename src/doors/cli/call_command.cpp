@@ -91,9 +91,7 @@ std::string call_json(const CallResult& result) {
   fault == AnswerFault::none ? out.key("failure").null() : out.member("failure", name_of(fault));
   out.member("decision", name_of(result.judgement.decision));
   write_gates(out, result.judgement);
-  out.key("notes").begin_array();
-  for (const auto& note : result.notes) out.value(note);
-  return out.end_array().end_object().text();
+  return out.member("notes", result.notes).end_object().text();
 }
 
 int call_command(std::span<char* const> words, const Environment& environment, Approver& approver) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/print.hpp"
@@ -16,12 +17,7 @@ namespace {
 
 std::string json_of(bool value) { return value ? "true" : "false"; }
 std::string json_of(const std::optional<std::string>& path) { return path ? json_quote(*path) : "null"; }
-std::string json_of(const Texts& list) {
-  JsonWriter out;
-  out.begin_array();
-  for (const auto& text : list) out.value(text);
-  return out.end_array().text();
-}
+std::string json_of(const Texts& list) { return JsonWriter().value(list).text(); }
 template <typename T>
 requires std::is_enum_v<T> std::string json_of(T value) { return json_quote(name_of(value)); }
 
@@ -126,7 +122,7 @@ void add_limits(std::vector<EffectiveKey>& keys, const RunRequest& operators, co
   for (const auto& row : limit_table) {
     const auto& said = operators.said_limits;
     LimitQuestion question{row.id, operators.limits.*row.field, {}};
-    if (std::find(said.begin(), said.end(), row.id) != said.end()) question.asked = question.standard;
+    if (contains(said, row.id)) question.asked = question.standard;
     const Setting<uint64_t> chosen = chosen_limit(settings, question);
     keys.push_back({"limits." + std::string(row.name), json_quote(show_limit(row.id, chosen.value)),
                     text_of(chosen.origin), chosen.overruled});
@@ -162,8 +158,6 @@ constexpr Option<CheckArguments> check_options[] = {
     help_option<CheckArguments>};
 
 std::string config_help() {
-  std::vector<HelpRow> rows = rows_of(OptionTables<CheckArguments>{{check_options}});
-  for (auto& row : call_options_of(CallCommand::config)) rows.push_back(std::move(row));
   return text_of(
       HelpPage{.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
                .about = "Prints every key of the configuration as calls in this workspace have it, with its "
@@ -171,7 +165,7 @@ std::string config_help() {
                         "overruled. The flags of `call` are taken into account. A configuration that "
                         "cannot be used is refused with file:line (exit code 125). `check` reads one file "
                         "as the managed, user or project file: exit code 0 when it is good, 1 otherwise.",
-               .rows = std::move(rows),
+               .rows = rows_of<CheckArguments>(check_options) + call_options_of(CallCommand::config),
                .examples = {"cloche config", "cloche config --autonomy full --json",
                             "cloche config check .cloche/config.json --as project"}});
 }
@@ -193,8 +187,8 @@ Result<CheckedFile> check_file(const CheckArguments& arguments, std::span<char* 
 
 int check_command(std::span<char* const> words, const Environment& environment) {
   CheckArguments arguments;
-  const auto files = read_options(arguments, words, OptionTables<CheckArguments>{{check_options}},
-                                  OptionsEnd::dashes, "see cloche config --help");
+  const auto files =
+      read_options(arguments, words, check_options, OptionsEnd::dashes, "see cloche config --help");
   if (!files.ok()) return report(files.error());
   if (arguments.help) return print_all(config_help(), 0);
   const auto checked = check_file(arguments, files.value(), environment);

@@ -162,9 +162,7 @@ std::string as_json(const Diagnosis& diagnosis) {
     out.begin_object().member("name", name).member("why", why).end_object();
   out.end_array();
   diagnosis.in_force ? out.member("in_force", name_of(*diagnosis.in_force)) : out.key("in_force").null();
-  out.key("notes").begin_array();
-  for (const auto& note : diagnosis.notes) out.value(note);
-  out.end_array();
+  out.member("notes", diagnosis.notes);
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
                             : out.key("memory_overshoot_bytes").null();
   return out.end_object().text() + "\n";
@@ -213,7 +211,7 @@ std::string doctor_help() {
                               "or what would provide it; then every isolation level, with the backends "
                               "that work here. Exit code 0 when every layer that the default needs holds "
                               "and no configuration refuses calls, 1 otherwise.",
-                          .rows = rows_of(OptionTables<DoctorArguments>{{options}}),
+                          .rows = rows_of<DoctorArguments>(options),
                           .examples = {"cloche doctor", "cloche doctor --json | python3 -m json.tool"}});
 }
 
@@ -221,8 +219,7 @@ std::string doctor_help() {
 
 int doctor_command(std::span<char* const> words, const Environment& environment) {
   DoctorArguments arguments;
-  const auto others = read_options(arguments, words, OptionTables<DoctorArguments>{{options}},
-                                   OptionsEnd::dashes, "see cloche doctor --help");
+  const auto others = read_options(arguments, words, options, OptionsEnd::dashes, "see cloche doctor --help");
   if (others.ok() && arguments.help) return print_all(doctor_help(), 0);
   if (!others.ok() || !others.value().empty()) {
     return report(others.ok() ? usage_error("unexpected argument " + std::string(others.value()[0]),

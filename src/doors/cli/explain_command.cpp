@@ -127,10 +127,7 @@ std::string explain_json(const Judged& judged) {
   prepared != nullptr ? out.raw(to_json(prepared->plan)) : out.null();
   out.key("plan_digest");
   prepared != nullptr ? out.value(prepared->digest) : out.null();
-  out.key("notes").begin_array();
-  for (const auto& note : judged.notes) out.value(note);
-  out.end_array();
-  return out.end_object().text() + "\n";
+  return out.member("notes", judged.notes).end_object().text() + "\n";
 }
 
 std::string explain_json(const Error& error) {

@@ -35,14 +35,12 @@ constexpr ActionName<Action> actions[] = {
     {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
     {"verify", Action::verify, "RUN",
      "Check that the record is as it was written: names the first line that was changed, removed, inserted "
-     "or "
-     "moved, and an end that was cut off."},
+     "or moved, and an end that was cut off."},
     {"tail", Action::tail, "RUN", "Its last calls, and each new one as it ends."},
     {"prune", Action::prune, "[RUN]",
      "Remove what finished runs have left: the homes of tasks, change sets beyond the bounds of the key undo "
-     "(none younger than a day, none that waits) and, with RUN or --older-than, the records. "
-     "The "
-     "artifacts of a --run DIR are never removed, and a run that is in use is left alone."}};
+     "(none younger than a day, none that waits) and, with RUN or --older-than, the records. The artifacts "
+     "of a --run DIR are never removed, and a run that is in use is left alone."}};
 
 constexpr unsigned bit(Action action) { return 1U << static_cast<unsigned>(action); }
 constexpr unsigned of_a_run = ~(bit(Action::list) | bit(Action::prune));
@@ -62,14 +60,12 @@ constexpr Option<LogArguments> options[] = {
     help_option<LogArguments>};
 
 std::string log_help() {
-  std::vector<HelpRow> rows = rows_of<Action>(actions);
-  for (auto& row : rows_of(OptionTables<LogArguments>{{options}})) rows.push_back(std::move(row));
   return text_of(HelpPage{
       .usage = "cloche log [list]\n"
                "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
                "cloche log prune [RUN | --older-than TIME]",
       .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
-      .rows = std::move(rows),
+      .rows = rows_of<Action>(actions) + rows_of<LogArguments>(options),
       .notes = "Exit code 0 when the record is whole, 1 when not, 125 when there is no such run.",
       .examples = {"cloche log show last", "cloche log verify run1 --json",
                    "cloche log tail run1 --task T-001", "cloche log prune --older-than 168h"}});

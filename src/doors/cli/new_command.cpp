@@ -29,13 +29,9 @@ struct NewArguments {
   std::string directory = ".";
 };
 
-const OptionTables<NewArguments>& tables() {
-  static constexpr Option<NewArguments> options[] = {
-      {"--dir", "DIR", "Write into DIR (default: the working directory).", keep<&NewArguments::directory>},
-      help_option<NewArguments>};
-  static const OptionTables<NewArguments> all{{options}};
-  return all;
-}
+constexpr Option<NewArguments> options[] = {
+    {"--dir", "DIR", "Write into DIR (default: the working directory).", keep<&NewArguments::directory>},
+    help_option<NewArguments>};
 
 std::string new_help() {
   std::vector<HelpRow> rows = {
@@ -43,12 +39,12 @@ std::string new_help() {
       {"executor",
        "NAME/manifest.json and NAME/tool.py: a tool of your own; and NAME/test.sh, which calls it."},
       {"rule", "NAME.json: permission rules with their examples, for .cloche/config.json."}};
-  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
+
   return text_of(
       HelpPage{.usage = "cloche new skill|executor|rule NAME [--dir DIR]",
                .about = "Writes a working one, with its own test. Nothing is overwritten: when a file "
                         "of that name exists, the exit code is 125.",
-               .rows = std::move(rows),
+               .rows = std::move(rows) + rows_of<NewArguments>(options),
                .examples = {"cloche new skill code-review --dir skills",
                             "cloche new executor word-count && sh word-count/test.sh",
                             "cloche new rule ask-before-install && cloche test ask-before-install.json"}});
@@ -57,7 +53,7 @@ std::string new_help() {
 Result<NewArguments> parse_new(std::span<char* const> words) {
   NewArguments arguments;
   const auto plain =
-      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche new --help"));
+      TRY(read_options(arguments, words, options, OptionsEnd::dashes, "see cloche new --help"));
   if (arguments.help) return arguments;
   if (plain.size() != 2)
     return usage_error("a kind and a name are needed, as in: cloche new skill NAME", "see cloche new --help");
@@ -74,7 +70,7 @@ Result<void> judge_name(const NewArguments& arguments) {
   const auto good = [&](char c) {
     return lower(c) || (c >= '0' && c <= '9') || c == '-' || (c == '_' && underscores);
   };
-  if (name.empty() || name.size() > 64 || !lower(name[0]) || !std::all_of(name.begin(), name.end(), good))
+  if (name.empty() || name.size() > 64 || !lower(name[0]) || !std::ranges::all_of(name, good))
     return usage_error("the name " + shown(name, 80) + " is not 1 to 64 of a-z, 0-9" +
                        (underscores ? ", _ and -" : " and -") + ", beginning with a letter");
   if (arguments.kind == "executor" && !tool_name(name).empty())

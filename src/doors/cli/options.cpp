@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/pieces.hpp"
+
 namespace cloche {
 namespace {
 
@@ -13,8 +15,7 @@ std::string wrapped(std::string_view paragraph, size_t indent) {
   std::string text;
   size_t column = indent;
   while (!paragraph.empty()) {
-    const std::string_view word = paragraph.substr(0, paragraph.find(' '));
-    paragraph.remove_prefix(std::min(word.size() + 1, paragraph.size()));
+    const std::string_view word = take_until(paragraph, " ");
     if (column > indent && column + 1 + word.size() > widest_line) {
       text += "\n" + std::string(indent, ' ');
       column = indent;
@@ -28,11 +29,7 @@ std::string wrapped(std::string_view paragraph, size_t indent) {
 
 std::string paragraphs(std::string_view text) {
   std::string lines;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    lines += wrapped(line, 0);
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
+  while (!text.empty()) lines += wrapped(take_line(text), 0);
   return lines;
 }
 
@@ -53,6 +50,11 @@ bool ask_for_json(std::span<char* const> words) {
     if (word == "--json") return true;
   }
   return false;
+}
+
+std::vector<HelpRow> operator+(std::vector<HelpRow> rows, std::vector<HelpRow> behind) {
+  for (auto& row : behind) rows.push_back(std::move(row));
+  return rows;
 }
 
 void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults) {

@@ -28,8 +28,13 @@ struct Option {
 // Several tables that are read as one; a command has the rows with its bit.
 template <typename Arguments>
 struct OptionTables {
+  OptionTables(std::vector<std::span<const Option<Arguments>>> several, unsigned which = ~0U)
+      : tables(std::move(several)), command(which) {}
+  template <size_t rows>
+  OptionTables(const Option<Arguments> (&one)[rows], unsigned which = ~0U) : tables{one}, command(which) {}
+
   std::vector<std::span<const Option<Arguments>>> tables;
-  unsigned command = ~0U;
+  unsigned command;
 
   const Option<Arguments>* find(std::string_view name) const;
 };
@@ -42,8 +47,8 @@ enum class OptionsEnd { first_word, dashes };
 // --help".
 template <typename Arguments>
 Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* const> words,
-                                        const OptionTables<Arguments>& tables, OptionsEnd end,
-                                        const std::string& see);
+                                        const std::type_identity_t<OptionTables<Arguments>>& tables,
+                                        OptionsEnd end, const std::string& see);
 
 // The first word of a command that does several things.
 template <typename Action>
@@ -139,6 +144,7 @@ std::vector<HelpRow> rows_of(std::span<const ActionName<Action>> actions) {
                     std::string(row.help)});
   return rows;
 }
+std::vector<HelpRow> operator+(std::vector<HelpRow> rows, std::vector<HelpRow> behind);
 // With "(default 512M)" behind each row that is a limit.
 void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults);
 
@@ -169,8 +175,8 @@ const Option<Arguments>* OptionTables<Arguments>::find(std::string_view name) co
 
 template <typename Arguments>
 Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* const> words,
-                                        const OptionTables<Arguments>& tables, OptionsEnd end,
-                                        const std::string& see) {
+                                        const std::type_identity_t<OptionTables<Arguments>>& tables,
+                                        OptionsEnd end, const std::string& see) {
   std::vector<char*> others;
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string word = words[at];

@@ -27,26 +27,21 @@ struct ProfilesArguments {
   bool help = false;
 };
 
-const OptionTables<ProfilesArguments>& tables() {
-  static constexpr Option<ProfilesArguments> options[] = {
-      {"--json", "", "Print JSON on stdout.", raise<&ProfilesArguments::json>},
-      help_option<ProfilesArguments>};
-  static const OptionTables<ProfilesArguments> all{{options}};
-  return all;
-}
+constexpr Option<ProfilesArguments> options[] = {
+    {"--json", "", "Print JSON on stdout.", raise<&ProfilesArguments::json>}, help_option<ProfilesArguments>};
 
 std::string profiles_help() {
   std::vector<HelpRow> rows = {{"list", "The profiles, with what each is for (default)."},
                                {"show NAME|FILE", "All of one profile."},
                                {"check [NAME|FILE]...", "Run the examples of these, or of all."}};
-  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
+
   return text_of(HelpPage{
       .usage = "cloche profiles [list | show NAME|FILE | check [NAME|FILE]...] [--json]",
       .about = "A sandbox profile says where a command may write and whether it has network. Three come with "
                "Cloche; yours are files NAME.json in profiles_dir of the configuration. `check` runs the "
                "examples under the profile in a scratch workspace, and prints file:line of each that did not "
                "behave as expected.",
-      .rows = std::move(rows),
+      .rows = std::move(rows) + rows_of<ProfilesArguments>(options),
       .notes =
           "Exit code 0 when all hold, 1 when one does not, 125 when a profile cannot be read, 2 bad usage.",
       .examples = {"cloche profiles list", "cloche profiles show readonly",
@@ -58,7 +53,7 @@ Result<ProfilesArguments> parse(std::span<char* const> words) {
   using Action = ProfilesArguments::Action;
   ProfilesArguments arguments;
   const auto plain =
-      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche profiles --help"));
+      TRY(read_options(arguments, words, options, OptionsEnd::dashes, "see cloche profiles --help"));
   if (arguments.help) return arguments;
   const std::string action = plain.empty() ? "list" : plain.front();
   arguments.names.assign(plain.begin() + (plain.empty() ? 0 : 1), plain.end());
@@ -97,11 +92,8 @@ void write_profile(JsonWriter& out, const SandboxProfile& profile) {
   out.end_object().key("isolation");
   profile.isolation ? out.value(cloche::name_of(*profile.isolation)) : out.null();
   out.key("examples").begin_array();
-  for (const auto& example : profile.examples) {
-    out.begin_object().key("argv").begin_array();
-    for (const auto& word : example.argv) out.value(word);
-    out.end_array().member("expect", name_of(example.expect)).end_object();
-  }
+  for (const auto& example : profile.examples)
+    out.begin_object().member("argv", example.argv).member("expect", name_of(example.expect)).end_object();
   out.end_array().end_object();
 }
 

@@ -17,7 +17,7 @@
 #include "doors/cli/explain_command.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
-#include "doors/hook/run_pending.hpp"
+#include "doors/hook/hook_command.hpp"
 #include "gateway/gateway.hpp"
 #include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
@@ -150,8 +150,8 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
   if (arguments.json) print(json());
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out did not end the command.
-  const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
-                                   [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
+  const bool stopped = std::ranges::any_of(
+      outcome.denials, [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
   const bool by_itself = !stopped && !outcome.killed_from_outside;
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))

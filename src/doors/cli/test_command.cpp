@@ -131,24 +131,19 @@ struct TestArguments {
   bool help = false;
 };
 
-const OptionTables<TestArguments>& tables() {
-  static constexpr Option<TestArguments> options[] = {
-      {"--executors", "DIR",
-       "The executors that rules may name (default: executors_dir of the configuration).",
-       keep<&TestArguments::executors>},
-      {"--replay", "RUN", "Judge the calls of this run again: its id, 'last', its directory or a transcript.",
-       keep<&TestArguments::replay, &ReplayArguments::run>},
-      {"--policy", "FILE", "With --replay: the permission rules to judge them by.",
-       keep<&TestArguments::replay, &ReplayArguments::policy>},
-      {"--json", "", "With --replay: print one JSON object on stdout.",
-       [](TestArguments& arguments, const std::string&) -> Result<void> {
-         arguments.replay.json = true;
-         return {};
-       }},
-      help_option<TestArguments>};
-  static const OptionTables<TestArguments> all{{options}};
-  return all;
-}
+constexpr Option<TestArguments> options[] = {
+    {"--executors", "DIR", "The executors that rules may name (default: executors_dir of the configuration).",
+     keep<&TestArguments::executors>},
+    {"--replay", "RUN", "Judge the calls of this run again: its id, 'last', its directory or a transcript.",
+     keep<&TestArguments::replay, &ReplayArguments::run>},
+    {"--policy", "FILE", "With --replay: the permission rules to judge them by.",
+     keep<&TestArguments::replay, &ReplayArguments::policy>},
+    {"--json", "", "With --replay: print one JSON object on stdout.",
+     [](TestArguments& arguments, const std::string&) -> Result<void> {
+       arguments.replay.json = true;
+       return {};
+     }},
+    help_option<TestArguments>};
 
 std::string test_help() {
   return text_of(HelpPage{
@@ -159,7 +154,7 @@ std::string test_help() {
           "the files that are named. Prints file:line of each that fails, and finds rules that name no known "
           "tool or argument, or that come after one with the same patterns or one that matches every text.\n"
           "With --replay it prints each verdict of a run's calls that other permission rules would change.",
-      .rows = rows_of(tables()),
+      .rows = rows_of<TestArguments>(options),
       .notes = "Exit code 0 when all hold and nothing would change, 1 otherwise.",
       .examples = {"cloche test", "cloche test my-commands.json",
                    "cloche test --replay run1 --policy new.json"}});
@@ -167,7 +162,7 @@ std::string test_help() {
 
 Result<TestArguments> read_arguments(std::span<char* const> words) {
   TestArguments read;
-  const auto files = TRY(read_options(read, words, tables(), OptionsEnd::dashes, "see cloche test --help"));
+  const auto files = TRY(read_options(read, words, options, OptionsEnd::dashes, "see cloche test --help"));
   read.files.assign(files.begin(), files.end());
   if (read.help || read.replay == ReplayArguments{}) return read;
   if (read.replay.run.empty() || read.replay.policy.empty() || read.executors || !read.files.empty())

@@ -107,26 +107,22 @@ Result<Wrapped> wrap(const WrapArguments& arguments, const ConfinementPlan& plan
 
 std::string as_json(const Wrapped& wrapped, const std::vector<std::string>& notes) {
   JsonWriter out;
-  out.begin_object().key("argv").begin_array();
-  for (const auto& word : wrapped.argv) out.value(word);
-  out.end_array().key("missing").begin_array();
+  out.begin_object().member("argv", wrapped.argv).key("missing").begin_array();
   for (const auto& [id, why, fix] : wrapped.missing)
     out.begin_object().member("layer", name_of(id)).member("why", why).member("fix", fix).end_object();
-  out.end_array().key("notes").begin_array();
-  for (const auto& note : notes) out.value(note);
-  return out.end_array().end_object().text() + "\n";
+  return out.end_array().member("notes", notes).end_object().text() + "\n";
 }
 
 // A caller who takes the words from JSON would run other words.
 Result<void> check_sayable_in_json(const Wrapped& wrapped) {
-  if (std::all_of(wrapped.argv.begin(), wrapped.argv.end(), is_utf8)) return {};
+  if (std::ranges::all_of(wrapped.argv, is_utf8)) return {};
   return refusal("a word of the command line is not UTF-8, and JSON cannot carry it",
                  "leave --json out: the command line is then printed byte for byte");
 }
 
 // What `cloche run` does after a command, and a caller who runs the printed line does not.
 void note_missing_scan(const ConfinementPlan& plan, std::vector<std::string>& notes) {
-  const bool writes = std::any_of(plan.view.begin(), plan.view.end(), [](const ViewEntry& entry) {
+  const bool writes = std::ranges::any_of(plan.view, [](const ViewEntry& entry) {
     return entry.kind == EntryKind::tree &&
            (entry.access == Access::write || entry.access == Access::write_run);
   });

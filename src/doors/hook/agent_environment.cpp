@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/lists.hpp"
 #include "doors/hook/hook_front.hpp"
 
 namespace cloche {
@@ -20,15 +21,10 @@ constexpr std::string_view agents_names[] = {
 
 bool is_taken(std::string_view variable) {
   const std::string_view name = variable.substr(0, variable.find('='));
-  return name.size() < variable.size() &&
-         std::find(std::begin(agents_names), std::end(agents_names), name) != std::end(agents_names);
+  return name.size() < variable.size() && contains(agents_names, name);
 }
 
-const PlaceFlag* row_of(std::string_view flag) {
-  const auto* row = std::find_if(std::begin(place_flags), std::end(place_flags),
-                                 [&](const PlaceFlag& one) { return one.flag == flag; });
-  return row == std::end(place_flags) ? nullptr : row;
-}
+const PlaceFlag* row_of(std::string_view flag) { return find_by(place_flags, &PlaceFlag::flag, flag); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "policy/shipped_files.hpp"
@@ -27,9 +28,8 @@ std::optional<ClientFiles> files_of(const HookCall& call, const HookPlace& place
 }
 
 bool has_only(const JsonValue& input, std::initializer_list<std::string_view> known) {
-  return std::all_of(input.members.begin(), input.members.end(), [&](const JsonMember& member) {
-    return std::find(known.begin(), known.end(), member.name) != known.end();
-  });
+  return std::ranges::all_of(input.members,
+                             [&](const JsonMember& member) { return contains(known, member.name); });
 }
 
 std::string text_of(const JsonValue& input, std::string_view name) {

@@ -1,4 +1,4 @@
-#include "doors/hook/hook_install.hpp"
+#include "doors/hook/hook_command.hpp"
 
 #include <sys/stat.h>
 #include <time.h>

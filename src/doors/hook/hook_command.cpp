@@ -17,7 +17,6 @@
 #include "doors/commands.hpp"
 #include "doors/hook/hook_agent_only.hpp"
 #include "doors/hook/hook_front.hpp"
-#include "doors/hook/hook_install.hpp"
 #include "doors/hook/hook_place.hpp"
 #include "doors/hook/hook_reply.hpp"
 #include "doors/hook/hook_tools.hpp"
@@ -222,8 +221,7 @@ const OptionTables<HookArguments>& tables() {
       help_option<HookArguments>,
       {"", "",
        "In the installed line, where the operator's directories are not the account's own; they are not "
-       "taken "
-       "from the agent's environment:"}};
+       "taken from the agent's environment:"}};
   static const OptionTables<HookArguments> all{{options, place_options<HookArguments>}};
   return all;
 }
@@ -238,8 +236,8 @@ std::string hook_help() {
       .about = "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
                "on stdout. A Bash command is replaced by `cloche run --call ID`, which runs in the sandbox "
                "exactly the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, "
-               "mcp__*) "
-               "is judged by the same gates and recorded as advisory, because nothing confines it: where you "
+               "mcp__*) is judged by the same gates and recorded as advisory, because nothing confines it: "
+               "where you "
                "can, use `cloche mcp` with the agent's own tools off.",
       .rows = rows_of(tables()),
       .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. An agent "
@@ -265,8 +263,7 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
   if (!judges && arguments.places != 0)
     return bad_usage(
         "--home, --config-home, --state-home and --uid-range are for the hook itself; --install takes them "
-        "from "
-        "your environment");
+        "from your environment");
   return arguments;
 }
 

@@ -1,4 +1,4 @@
-#include "doors/hook/hook_install.hpp"
+#include "doors/hook/hook_command.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lists.hpp"
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/hook/agent_environment.hpp"
@@ -59,11 +61,7 @@ Result<std::string> read_settings(const std::string& file) {
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  while (!text.empty()) lines.push_back(take_line(text));
   return lines;
 }
 
@@ -236,7 +234,7 @@ Result<void> check_workspace(const HookArguments& arguments, const AgentSettings
   const auto of_user = agent_settings_file(users, environment);
   auto files = settings_of_project(arguments.agent, project.path);
   if (of_user.ok()) std::erase(files, TRY(resolved(of_user.value())));
-  if (std::find(files.begin(), files.end(), settings.file) != files.end()) return {};
+  if (contains(files, settings.file)) return {};
   const std::string other =
       files.empty() ? "" : "; or name the project's own settings: --settings " + files[0];
   return refusal("--workspace would fix one project for every session that uses " + settings.file,
@@ -336,9 +334,8 @@ Result<int> change(const HookArguments& arguments, const Environment& environmen
 }  // namespace
 
 Result<std::string> agent_settings_file(const HookArguments& arguments, const Environment& environment) {
-  const auto* row = std::find_if(std::begin(agents), std::end(agents),
-                                 [&](const AgentFiles& one) { return one.agent == arguments.agent; });
-  if (row == std::end(agents))
+  const AgentFiles* row = find_by(agents, &AgentFiles::agent, arguments.agent);
+  if (row == nullptr)
     return usage_error("'" + arguments.agent + "' is not an agent with a hook for Cloche",
                        "use claude or codex; other agents use the MCP server");
   if (!arguments.settings.empty()) return arguments.settings;

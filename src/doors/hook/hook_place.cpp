@@ -35,12 +35,6 @@ bool is_link(const std::string& path) {
   return ::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
 }
 
-bool has_dots(std::string_view path) {
-  for (const auto name : components_of(path))
-    if (name == "..") return true;
-  return false;
-}
-
 // No magic link on the way: /proc/self/cwd is our own directory here, and the agent's where it opens the
 // path.
 bool is_the_same_to_all(const std::string& path) {

@@ -91,8 +91,7 @@ bool has_whole_hook(const JsonValue& settings, const std::string& cloche) {
   for (const auto& line : our_lines(settings, cloche)) {
     const std::string whole = canonical_json(read_json(entry_of(line, 0), "").value());
     const auto& groups = groups_of(settings)->items;
-    if (std::any_of(groups.begin(), groups.end(),
-                    [&](const JsonValue& group) { return canonical_json(group) == whole; }))
+    if (std::ranges::any_of(groups, [&](const JsonValue& group) { return canonical_json(group) == whole; }))
       return true;
   }
   return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "doors/hook/written_path.hpp"
@@ -69,7 +70,7 @@ const CommandTool command_tools[] = {
 
 Result<HookTool> command_of(const HookCall& call, const CommandTool& tool) {
   for (const auto& member : call.input.members)
-    if (std::find(tool.arguments.begin(), tool.arguments.end(), member.name) == tool.arguments.end())
+    if (!contains(tool.arguments, member.name))
       return refusal(
           shown(call.tool, 80) + " has an argument " + shown(member.name, 80) + " that cannot be judged",
           "leave it out");

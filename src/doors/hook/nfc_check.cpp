@@ -1,4 +1,4 @@
-#include "doors/hook/nfc_check.hpp"
+#include "doors/hook/written_path.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -48,8 +48,8 @@ constexpr CodeRange joined[] = {
 constexpr CodeRange ordered[] = {{0x0591, 0x05c7}, {0x0610, 0x061a}, {0x064b, 0x0670}, {0x06d6, 0x06ed}};
 
 bool is_joined(unsigned before, unsigned code) {
-  return std::any_of(std::begin(joined), std::end(joined),
-                     [&](const CodeRange& pair) { return pair.first == before && pair.last == code; });
+  return std::ranges::any_of(
+      joined, [&](const CodeRange& pair) { return pair.first == before && pair.last == code; });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Names as people of many scripts write them, and spellings that another program would change.
-#include "doors/hook/nfc_check.hpp"
+#include "doors/hook/written_path.hpp"
 
 #include <gtest/gtest.h>
 

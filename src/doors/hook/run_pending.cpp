@@ -1,4 +1,4 @@
-#include "doors/hook/run_pending.hpp"
+#include "doors/hook/hook_command.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -177,8 +177,7 @@ std::string blame_other_sandbox(const std::string& why) {
          "Cloche's cannot start there (" +
          why +
          "). Trying again does not help. Only the user can change it: the agent's own sandbox has to be off "
-         "where "
-         "Cloche's hook confines its commands, or Cloche has to be the agent's MCP server";
+         "where Cloche's hook confines its commands, or Cloche has to be the agent's MCP server";
 }
 
 }  // namespace

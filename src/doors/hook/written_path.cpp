@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/hook/nfc_check.hpp"
 
 namespace cloche {
 namespace {
@@ -90,9 +91,7 @@ constexpr std::string_view naming_headers[] = {
     "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "};
 constexpr std::string_view bare_headers[] = {"*** Begin Patch", "*** End Patch", "*** End of File"};
 
-bool is_bare_header(std::string_view line) {
-  return std::find(std::begin(bare_headers), std::end(bare_headers), line) != std::end(bare_headers);
-}
+bool is_bare_header(std::string_view line) { return contains(bare_headers, line); }
 
 // The file that the line names; empty: it names none.
 Result<std::string> file_in(std::string_view line) {
@@ -137,13 +136,11 @@ Result<std::string> where_glob_begins(std::string_view glob) {
 
 Result<std::vector<std::string>> files_of_patch(std::string_view patch) {
   std::vector<std::string> files;
-  for (size_t at = 0; at < patch.size();) {
-    const size_t end = std::min(patch.find('\n', at), patch.size());
-    std::string_view line = patch.substr(at, end - at);
+  while (!patch.empty()) {
+    std::string_view line = take_line(patch);
     if (line.ends_with('\r')) line.remove_suffix(1);
     std::string file = TRY(file_in(line));
     if (!file.empty()) files.push_back(std::move(file));
-    at = end + 1;
   }
   return files;
 }

@@ -26,4 +26,8 @@ Result<std::string> where_glob_begins(std::string_view glob);
 // Here a line that Codex could take for a header is written exactly as one, or the patch is refused.
 Result<std::vector<std::string>> files_of_patch(std::string_view patch);
 
+// Whether a text is in Unicode's composed form (NFC) already, into which agents bring paths: é as one letter,
+// and not as e with a mark behind it. In doubt, and of what is no UTF-8, the answer is no.
+bool is_composed(std::string_view text);
+
 }  // namespace cloche

@@ -24,8 +24,7 @@ std::optional<CallQueue::Ticket> CallQueue::add(std::function<void()> work, size
 
 bool CallQueue::drop(Ticket ticket) {
   const std::lock_guard held(lock_);
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& one) { return one.ticket == ticket; });
+  const auto found = std::ranges::find_if(waiting_, [&](const Waiting& one) { return one.ticket == ticket; });
   if (found == waiting_.end()) return false;
   waiting_bytes_ -= found->bytes;
   waiting_.erase(found);

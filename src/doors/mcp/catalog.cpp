@@ -69,9 +69,12 @@ Response page_of(std::string_view name, const std::vector<std::string>& items, c
   return page;
 }
 
-std::vector<std::string> prompt_items(const std::vector<OfferedPrompt>& prompts) {
+std::vector<std::string> items_of(const Catalog& catalog, std::string_view list) {
+  if (list == "tools") return catalog.tools;
+  if (list == "resources") return catalog.resources;
   std::vector<std::string> items;
-  for (const auto& prompt : prompts) {
+  if (list != "prompts") return items;
+  for (const auto& prompt : catalog.prompts) {
     JsonWriter out;
     out.begin_object().member("name", prompt.name).member("description", prompt.description).end_object();
     items.push_back(out.take());

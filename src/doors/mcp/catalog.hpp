@@ -41,7 +41,8 @@ Result<Catalog> make_catalog(const Gateway& gateway, const Skill* skill, const s
 Response page_of(std::string_view name, const std::vector<std::string>& items, const std::string& cursor,
                  size_t page_size = items_a_page);
 
-std::vector<std::string> prompt_items(const std::vector<OfferedPrompt>& prompts);  // JSON
+// What a list of MCP has in it, as JSON; of one that is not kept here nothing.
+std::vector<std::string> items_of(const Catalog& catalog, std::string_view list);
 Response get_prompt(const Catalog& catalog, const std::string& name);
 
 }  // namespace cloche::mcp

@@ -25,10 +25,7 @@ struct Shown {
   std::string operator()(const SetLevel& r) const { return "level " + std::string(name_of(r.level)); }
   std::string operator()(const Discover&) const { return "discover"; }
   std::string operator()(const Listen&) const { return "listen"; }
-  std::string operator()(const ListTools& r) const { return "tools " + r.cursor; }
-  std::string operator()(const ListResources& r) const { return "resources " + r.cursor; }
-  std::string operator()(const ListTemplates& r) const { return "templates " + r.cursor; }
-  std::string operator()(const ListPrompts& r) const { return "prompts " + r.cursor; }
+  std::string operator()(const List& r) const { return std::string(r.name) + " " + r.cursor; }
   std::string operator()(const ReadResource& r) const { return "read " + r.uri; }
   std::string operator()(const GetPrompt& r) const { return "prompt " + r.name; }
   std::string operator()(const CallTool& r) const {
@@ -60,7 +57,7 @@ const MethodRow shared_rows[] = {
     {"tools/call", R"({"name":7})", "-32602"},
     {"tools/call", "{}", "-32602"},
     {"resources/list", R"({"cursor":"c"})", "resources c"},
-    {"resources/templates/list", "{}", "templates "},
+    {"resources/templates/list", "{}", "resourceTemplates "},
     {"resources/read", R"({"uri":"u"})", "read u"},
     {"resources/read", "{}", "-32602"},
     {"prompts/list", "{}", "prompts "},

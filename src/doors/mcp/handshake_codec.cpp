@@ -44,7 +44,7 @@ bool fits_before_handshake(const Request& request) {
 }  // namespace
 
 std::string_view agreed_version(std::string_view wanted) {
-  const auto* found = std::find(versions.begin(), versions.end(), wanted);
+  const auto* found = std::ranges::find(versions, wanted);
   return found != versions.end() ? *found : latest_version;
 }
 

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/call_arguments.hpp"
@@ -193,8 +194,8 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
   if (arguments.skill) paths.insert(paths.begin(), *arguments.skill);
   for (const auto& path : paths) {
     auto prompt = TRY(mcp::prompt_of(path));
-    const bool known = std::any_of(prompts.begin(), prompts.end(),
-                                   [&](const mcp::OfferedPrompt& one) { return one.name == prompt.name; });
+    const bool known =
+        std::ranges::any_of(prompts, [&](const mcp::OfferedPrompt& one) { return one.name == prompt.name; });
     if (!known) prompts.push_back(std::move(prompt));
   }
   return prompts;
@@ -208,7 +209,7 @@ void say_about_box(const Gateway& gateway, const Skill* skill) {
   complain_notes(switched);
   if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
   for (const auto& note : proven.value()) {
-    const bool said = std::find(switched.begin(), switched.end(), note) != switched.end();
+    const bool said = contains(switched, note);
     if (!said) complain("note: " + visible(note));
   }
 }

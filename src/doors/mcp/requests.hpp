@@ -37,16 +37,8 @@ struct SetLevel {
 };
 struct Discover {};
 struct Listen {};
-struct ListTools {
-  std::string cursor = {};
-};
-struct ListResources {
-  std::string cursor = {};
-};
-struct ListTemplates {
-  std::string cursor = {};
-};
-struct ListPrompts {
+struct List {
+  std::string_view name = {};  // "tools", ...: the member of the result
   std::string cursor = {};
 };
 struct ReadResource {
@@ -62,8 +54,8 @@ struct CallTool {
   std::optional<JsonValue> responses = {};  // to what that answer asked for
 };
 
-using Request = std::variant<Initialize, Ping, SetLevel, Discover, Listen, ListTools, ListResources,
-                             ListTemplates, ListPrompts, ReadResource, GetPrompt, CallTool>;
+using Request =
+    std::variant<Initialize, Ping, SetLevel, Discover, Listen, List, ReadResource, GetPrompt, CallTool>;
 
 struct Understood {
   Request request;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
 #include "doors/cli/print.hpp"
@@ -61,15 +62,8 @@ struct Server::Desk {
     server.agreed_.log = wanted.level;
     return Empty{};
   }
-  AtOnce operator()(const ListTools& list) const {
-    return page_of("tools", server.catalog_.tools, list.cursor);
-  }
-  AtOnce operator()(const ListResources& list) const {
-    return page_of("resources", server.catalog_.resources, list.cursor);
-  }
-  AtOnce operator()(const ListTemplates& list) const { return page_of("resourceTemplates", {}, list.cursor); }
-  AtOnce operator()(const ListPrompts& list) const {
-    return page_of("prompts", prompt_items(server.catalog_.prompts), list.cursor);
+  AtOnce operator()(const List& list) const {
+    return page_of(list.name, items_of(server.catalog_, list.name), list.cursor);
   }
   AtOnce operator()(const GetPrompt& wanted) const { return get_prompt(server.catalog_, wanted.name); }
   AtOnce operator()(const Listen&) const { return server.listen(flight); }
@@ -289,8 +283,7 @@ Response Server::response_to(CallResult result) const {
   response.image = std::move(result.image);
   const RegisteredTool* tool = gateway_.session().registry.find(result.tool);
   const auto& structured = catalog_.structured_tools;
-  if (tool != nullptr && std::find(structured.begin(), structured.end(), tool->spec.name) != structured.end())
-    response.structured = result.structured;
+  if (tool != nullptr && contains(structured, tool->spec.name)) response.structured = result.structured;
   return response;
 }
 

@@ -19,12 +19,11 @@ const std::string* text_of(const JsonValue& params, std::string_view name) {
   return value != nullptr && value->is_string() ? &value->text : nullptr;
 }
 
-template <typename List>
-Read read_list(const JsonValue& params) {
+Read read_list(std::string_view name, const JsonValue& params) {
   const JsonValue* cursor = params.find("cursor");
-  if (cursor == nullptr) return Request(List{});
+  if (cursor == nullptr) return Request(List{name});
   if (!cursor->is_string() || cursor->text.empty()) return bad_params("cursor must be one that a list gave");
-  return Request(List{cursor->text});
+  return Request(List{name, cursor->text});
 }
 
 Read read_call(const JsonValue& params) {
@@ -55,12 +54,13 @@ struct Method {
   Read (*read)(const JsonValue& params);
 };
 constexpr Method methods[] = {
-    {"tools/list", read_list<ListTools>},
+    {"tools/list", [](const JsonValue& params) { return read_list("tools", params); }},
     {"tools/call", read_call},
-    {"resources/list", read_list<ListResources>},
-    {"resources/templates/list", read_list<ListTemplates>},
+    {"resources/list", [](const JsonValue& params) { return read_list("resources", params); }},
+    {"resources/templates/list",
+     [](const JsonValue& params) { return read_list("resourceTemplates", params); }},
     {"resources/read", read_resource},
-    {"prompts/list", read_list<ListPrompts>},
+    {"prompts/list", [](const JsonValue& params) { return read_list("prompts", params); }},
     {"prompts/get", read_prompt},
 };
 

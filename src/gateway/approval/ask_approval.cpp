@@ -21,9 +21,7 @@ namespace {
 constexpr size_t most_hashed_bytes = size_t{64} << 20;
 
 Verdict refuse(Message reason, std::string_view instead = {}, Message fix = {}) {
-  Verdict verdict{GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
-  verdict.instead = instead;
-  return verdict;
+  return deny(GateId::approval, std::move(reason), instead, std::move(fix));
 }
 
 constexpr std::string_view call_again = "make the call again";
@@ -161,8 +159,7 @@ bool Questions::spend(const std::string& digest) {
 
 bool Questions::is_answered(const std::string& digest) {
   const std::lock_guard held(lock_);
-  return approval_gate(Decision::ask, digest, book_.answers(), sys::monotonic_ms()).decision ==
-         Decision::allow;
+  return book_.approves(digest, sys::monotonic_ms());
 }
 
 // Nothing: there is a yes, if not to this question.

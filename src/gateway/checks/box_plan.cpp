@@ -5,7 +5,7 @@
 #include "policy/authority/authority.hpp"
 #include "policy/plan/plan_call.hpp"
 #include "store/config/skill_files.hpp"
-#include "tools/commands/executor_call.hpp"
+#include "tools/commands/executor.hpp"
 
 namespace cloche {
 namespace {

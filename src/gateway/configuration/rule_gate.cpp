@@ -25,11 +25,8 @@ Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
 }
 
 Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes) {
-  if (!c.intent.problem.empty()) {
-    Verdict verdict{GateId::rules, Decision::deny, "the call cannot be read: " + c.intent.problem};
-    verdict.instead = how_to_send(c.intent);
-    return verdict;
-  }
+  if (!c.intent.problem.empty())
+    return deny(GateId::rules, "the call cannot be read: " + c.intent.problem, how_to_send(c.intent));
   std::optional<std::string> runs;
   if (have_rules(files) && c.intent.form != Intent::Form::none) {
     // Most commands run as they were asked, and are matched once.

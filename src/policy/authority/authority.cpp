@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "model/limits.hpp"
@@ -17,15 +18,11 @@ namespace {
 using Family = Capability::Family;
 using Names = std::vector<std::string>;
 
-bool has(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 void add_once(Names& names, const std::string& name) {
-  if (!has(names, name)) names.push_back(name);
+  if (!contains(names, name)) names.push_back(name);
 }
 
-std::string joined(const Names& names) {
+std::string shown_list(const Names& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + shown(name, 120);
   return text;
@@ -35,7 +32,7 @@ std::string joined(const Names& names) {
 Names within(const std::string& declared, const Names& operators) {
   Names kept;
   const ReadHost wanted = read_declared_host(declared);
-  if (wanted && is_declared(*wanted.host, {std::string(any_host)}) && has(operators, any_host))
+  if (wanted && is_declared(*wanted.host, {std::string(any_host)}) && contains(operators, any_host))
     return {declared};
   for (const auto& text : operators) {
     const ReadHost given = read_declared_host(text);
@@ -52,10 +49,7 @@ std::vector<Grant> merged(const std::vector<Grant>& grants) {
   Names readable;
   for (const auto& grant : grants) (grant.writable ? writable : readable).push_back(grant.source);
   writable = outermost(std::move(writable));
-  std::erase_if(readable, [&](const std::string& path) {
-    return std::any_of(writable.begin(), writable.end(),
-                       [&](const std::string& root) { return is_beneath(root, path); });
-  });
+  std::erase_if(readable, [&](const std::string& path) { return is_beneath_any(writable, path); });
   std::vector<Grant> result;
   for (auto& path : outermost(std::move(readable))) result.push_back({.source = std::move(path)});
   for (auto& path : writable) result.push_back({.source = std::move(path), .writable = true});
@@ -135,11 +129,11 @@ class Builder {
   bool is_approved(const Executor& executor) {
     const Names& approved = operators_.approved_executors;
     const std::string pinned = executor.name + "@" + executor.code_digest;
-    const bool by_name = has(approved, executor.name);
-    if (!executor.code_digest.empty() && has(approved, pinned)) return true;
+    const bool by_name = contains(approved, executor.name);
+    if (!executor.code_digest.empty() && contains(approved, pinned)) return true;
     if (by_name && executor.trust == Trust::operators) return true;
-    const bool named = std::any_of(approved.begin(), approved.end(),
-                                   [&](const auto& text) { return text.starts_with(executor.name + "@"); });
+    const bool named = std::ranges::any_of(
+        approved, [&](const auto& text) { return text.starts_with(executor.name + "@"); });
     if (by_name)
       note("approved_executors has " + executor.name +
            ", which others than the operator can write: " + pinned + " would approve its code as it is");
@@ -159,7 +153,7 @@ class Builder {
   }
 
   static bool declares(const std::vector<Capability>& list, Family family) {
-    return std::any_of(list.begin(), list.end(), [&](const Capability& c) { return c.family == family; });
+    return std::ranges::any_of(list, [&](const Capability& c) { return c.family == family; });
   }
 
   static Names hosts_of(const std::vector<Capability>& list) {
@@ -175,7 +169,7 @@ class Builder {
     if (!ceiling) most.insert(most.end(), operators_.executors.begin(), operators_.executors.end());
     Names kept;
     for (const auto& name : declared) {
-      if (has(most, name)) {
+      if (contains(most, name)) {
         kept.push_back(name);
       } else {
         note("the tool " + shown(name, 80) + " of the loadout is none that the operator gives");
@@ -201,7 +195,7 @@ class Builder {
     const Names& given = operators_.ceilings.pass_env;
     result_.ceilings.pass_env.clear();
     for (const auto& name : declared) {
-      if (tightens_only() && !has(given, name)) {
+      if (tightens_only() && !contains(given, name)) {
         note("pass_env " + shown(name, 80) +
              " is left out: a project's skill passes no more than the operator");
       } else {
@@ -209,7 +203,7 @@ class Builder {
       }
     }
     for (const auto& name : given)
-      if (!has(declared, name))
+      if (!contains(declared, name))
         note("pass_env " + shown(name, 80) + " is left out: the skill does not name it");
   }
 
@@ -256,7 +250,7 @@ class Builder {
     result_.ceilings.declared_by = std::move(by);
     Names kept;
     for (const auto& host : declared) {
-      const bool operators_own = !tightens_only() || has(operators_.ceilings.hosts, host);
+      const bool operators_own = !tightens_only() || contains(operators_.ceilings.hosts, host);
       const Names allowed = operators_own ? Names{host} : within(host, operators_.ceilings.hosts);
       if (allowed.empty())
         note("the host " + shown(host, 120) +
@@ -267,11 +261,11 @@ class Builder {
     // is the network gate's: of calls that have one, also where the operator declared the hosts.
     const bool refused = treatment(Use::network) == Treatment::refused;
     if (!kept.empty() && refused) {
-      note("the network: " + joined(kept) + " is refused: autonomy " +
+      note("the network: " + shown_list(kept) + " is refused: autonomy " +
            std::string(name_of(operators_.ceilings.level)));
       kept.clear();
     } else if (!kept.empty() && !operators_.ceilings.network) {
-      note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
+      note("the sandbox profile has no network: " + shown_list(kept) + " cannot be reached");
     }
     result_.ceilings.hosts = std::move(kept);
   }
@@ -318,8 +312,7 @@ class Builder {
     }
     result_.grants.push_back({.source = mount, .writable = writable});
     const FineHint hint{pattern, writable};
-    if (std::find(result_.hints.begin(), result_.hints.end(), hint) == result_.hints.end())
-      result_.hints.push_back(hint);
+    if (!contains(result_.hints, hint)) result_.hints.push_back(hint);
     return {};
   }
 
@@ -381,7 +374,9 @@ void take_limits(RunRequest& request, const Skill& skill) {
   note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
 }
 
-bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }
+bool is_unasked(const Authority& authority, std::string_view tool) {
+  return contains(authority.unasked, tool);
+}
 
 std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {
   return is_unasked(authority, tool) ? Names{} : authority.asks;

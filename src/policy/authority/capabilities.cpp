@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "policy/plan/system_view.hpp"
@@ -129,7 +130,7 @@ bool meets(const std::string& path, const std::string& secret) {
 }
 
 bool is_granted(const std::string& path, const HostPaths& host) {
-  return std::any_of(host.secret_grants.begin(), host.secret_grants.end(), [&](const std::string& grant) {
+  return std::ranges::any_of(host.secret_grants, [&](const std::string& grant) {
     const auto expanded = expand_hint(grant, host);
     return expanded.ok() && !has_glob(expanded.value()) && is_beneath(expanded.value(), path);
   });
@@ -140,13 +141,11 @@ bool is_granted(const std::string& path, const HostPaths& host) {
 std::string problem_of_hint(std::string_view hint) {
   if (hint.empty()) return "is empty";
   if (hint.size() > longest_hint) return "is longer than " + std::to_string(longest_hint) + " bytes";
-  if (std::any_of(hint.begin(), hint.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+  if (std::ranges::any_of(hint, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
     return "has a control character in it";
   if (hint.starts_with('~') && hint != "~" && !hint.starts_with("~/"))
     return "names the home of another user";
-  const auto parts = components_of(hint);
-  if (std::find(parts.begin(), parts.end(), "..") != parts.end()) return "has .. in it";
+  if (has_dots(hint)) return "has .. in it";
   if (const auto glob = compile_glob(hint); !glob.ok()) return glob.error().what.text();
   return {};
 }
@@ -230,14 +229,12 @@ bool covers(std::string_view pattern, std::string_view path) {
 }
 
 std::vector<std::string> outermost(std::vector<std::string> paths) {
-  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(paths, [](const std::string& a, const std::string& b) {
     return std::pair(a.size(), a) < std::pair(b.size(), b);
   });
   std::vector<std::string> kept;
   for (auto& path : paths) {
-    const bool within = std::any_of(kept.begin(), kept.end(),
-                                    [&](const std::string& other) { return is_beneath(other, path); });
-    if (!within) kept.push_back(std::move(path));
+    if (!is_beneath_any(kept, path)) kept.push_back(std::move(path));
   }
   return kept;
 }

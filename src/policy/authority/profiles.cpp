@@ -5,6 +5,7 @@
 
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/backend.hpp"
@@ -177,8 +178,8 @@ void add_shown_by_both(std::vector<Grant>& both, const std::vector<Grant>& ones,
   for (const auto& grant : ones) {
     const Grant* other = covering(others, grant.source);
     if (other == nullptr) continue;
-    const bool known = std::any_of(both.begin(), both.end(),
-                                   [&](const Grant& given) { return given.source == grant.source; });
+    const bool known =
+        std::ranges::any_of(both, [&](const Grant& given) { return given.source == grant.source; });
     if (!known) both.push_back({.source = grant.source, .writable = grant.writable && other->writable});
   }
 }
@@ -228,10 +229,7 @@ Result<SandboxProfile> with_examples(const SandboxProfile& profile) {
 }
 
 const SandboxProfile* find_profile(const Profiles& profiles, std::string_view name) {
-  for (const auto& profile : profiles) {
-    if (profile.name == name) return &profile;
-  }
-  return nullptr;
+  return find_by(profiles, &SandboxProfile::name, name);
 }
 
 std::string names_of(const Profiles& profiles) {
@@ -264,15 +262,14 @@ SandboxProfile strictest(const SandboxProfile& one, const SandboxProfile& other)
 bool is_within(const SandboxProfile& one, const SandboxProfile& other) {
   if ((one.writes && !other.writes) || (one.network && !other.network)) return false;
   if (other.isolation && one.isolation.value_or(IsolationLevel::namespaces) < *other.isolation) return false;
-  const bool shows_no_more = std::all_of(one.grants.begin(), one.grants.end(), [&](const Grant& grant) {
+  const bool shows_no_more = std::ranges::all_of(one.grants, [&](const Grant& grant) {
     const Grant* given = covering(other.grants, grant.source);
     return given != nullptr && (given->writable || !grant.writable);
   });
   if (!shows_no_more) return false;
-  return std::all_of(other.limits.begin(), other.limits.end(), [&](const LimitSetting& most) {
-    return std::any_of(one.limits.begin(), one.limits.end(), [&](const LimitSetting& word) {
-      return word.id == most.id && word.value <= most.value;
-    });
+  return std::ranges::all_of(other.limits, [&](const LimitSetting& most) {
+    return std::ranges::any_of(
+        one.limits, [&](const LimitSetting& word) { return word.id == most.id && word.value <= most.value; });
   });
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
+#include "base/text/pieces.hpp"
 
 namespace cloche {
 namespace {
@@ -65,9 +67,9 @@ constexpr std::string_view harmless_names[] = {
     "CARGO_TERM_COLOR", "RUST_BACKTRACE",  "RUST_LOG",         "PYTHONUNBUFFERED",   "PYTHONHASHSEED",
     "PYTHONIOENCODING", "PYTHONUTF8"};
 
-template <typename List>
-bool any_of(const List& list, auto test) {
-  return std::any_of(std::begin(list), std::end(list), test);
+template <size_t size>
+bool begins_with_one(const std::string_view (&prefixes)[size], std::string_view name) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 std::string upper(std::string_view name) {
@@ -84,11 +86,9 @@ bool is_of_go(std::string_view name) {
 
 bool has_secret_part(std::string_view name) {
   while (!name.empty()) {
-    const std::string_view part = name.substr(0, name.find('_'));
-    if (any_of(secret_parts, [&](std::string_view secret) { return part == secret; })) return true;
-    if (part.ends_with("PASS") && !any_of(harmless_passes, [&](auto word) { return part == word; }))
-      return true;
-    name.remove_prefix(std::min(name.size(), part.size() + 1));
+    const std::string_view part = take_until(name, "_");
+    if (contains(secret_parts, part)) return true;
+    if (part.ends_with("PASS") && !contains(harmless_passes, part)) return true;
   }
   return false;
 }
@@ -97,21 +97,18 @@ bool has_secret_part(std::string_view name) {
 
 bool looks_secret(std::string_view written) {
   const std::string name = upper(written);
-  return has_secret_part(name) ||
-         any_of(secret_pieces,
-                [&](std::string_view piece) { return name.find(piece) != std::string::npos; }) ||
-         any_of(secret_names, [&](std::string_view whole) { return name == whole; }) ||
-         any_of(secret_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+  const auto is_in_name = [&](std::string_view piece) { return name.find(piece) != std::string::npos; };
+  return has_secret_part(name) || std::ranges::any_of(secret_pieces, is_in_name) ||
+         contains(secret_names, name) || begins_with_one(secret_prefixes, name);
 }
 
 std::string_view why_dropped(std::string_view name) {
   if (!ascii::is_variable_name(name)) return "it is no name";
   if (looks_secret(name)) return "it looks like a secret";
-  if (any_of(harmless_names, [&](std::string_view whole) { return name == whole; })) return "";
+  if (contains(harmless_names, name)) return "";
   const std::string big = upper(name);
   const bool hostile =
-      is_of_go(big) || any_of(hostile_names, [&](std::string_view whole) { return big == whole; }) ||
-      any_of(hostile_prefixes, [&](std::string_view prefix) { return big.starts_with(prefix); });
+      is_of_go(big) || contains(hostile_names, big) || begins_with_one(hostile_prefixes, big);
   return hostile ? "it changes what programs do" : "";
 }
 

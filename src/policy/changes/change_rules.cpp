@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
 
 bool any_matches(const std::vector<PathGlob>& globs, const std::string& path) {
-  return std::any_of(globs.begin(), globs.end(), [&](const PathGlob& glob) { return glob.matches(path); });
+  return std::ranges::any_of(globs, [&](const PathGlob& glob) { return glob.matches(path); });
 }
 
 class ChangeRuleReader {
@@ -85,14 +86,14 @@ class ChangeRuleReader {
 }  // namespace
 
 bool ChangeRule::matches(const ChangeSet& set, const Change& change) const {
-  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), change.kind) == kinds.end()) return false;
+  if (!kinds.empty() && !contains(kinds, change.kind)) return false;
   if (paths.empty() || any_matches(paths, change.path)) return true;
   return change.tree < set.trees.size() &&
          any_matches(paths, set.trees[change.tree].path + "/" + change.path);
 }
 
 bool ChangeRules::count_per_task() const {
-  return std::any_of(rules.begin(), rules.end(), [](const ChangeRule& rule) { return rule.per_task; });
+  return std::ranges::any_of(rules, [](const ChangeRule& rule) { return rule.per_task; });
 }
 
 Result<std::vector<ChangeRule>> read_change_rules(const JsonValue& list, const std::string& source,

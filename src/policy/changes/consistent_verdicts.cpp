@@ -118,9 +118,8 @@ void tighten(ChangeVerdict& verdict, Fate fate, std::string reason, std::string 
 
 void make_consistent(const ChangeSet& set, const ChangedDirectories& directories, const MovedChanges& moved,
                      std::vector<ChangeVerdict>& verdicts) {
-  const bool all_committed = std::all_of(verdicts.begin(), verdicts.end(), [](const ChangeVerdict& verdict) {
-    return verdict.fate == Fate::committed;
-  });
+  const bool all_committed = std::ranges::all_of(
+      verdicts, [](const ChangeVerdict& verdict) { return verdict.fate == Fate::committed; });
   if (!all_committed) Consistency(set, directories, moved, verdicts).settle();
 }
 
@@ -131,9 +130,8 @@ std::optional<std::string> find_broken_repository(const ChangeSet& set, const Ch
     bool committed = false;
     bool missing = false;
   };
-  const bool all_committed = std::all_of(verdicts.begin(), verdicts.end(), [](const ChangeVerdict& verdict) {
-    return verdict.fate == Fate::committed;
-  });
+  const bool all_committed = std::ranges::all_of(
+      verdicts, [](const ChangeVerdict& verdict) { return verdict.fate == Fate::committed; });
   if (all_committed) return std::nullopt;
   constexpr size_t parts_as_trees = std::numeric_limits<size_t>::max();
   std::map<std::pair<size_t, std::string_view>, Parts> repositories;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 
 namespace cloche {
@@ -32,7 +33,7 @@ std::optional<std::bitset<256>> named_class(std::string_view name) {
       {"alnum", ascii::is_letter_or_digit},
       {"alpha", ascii::is_letter},
       {"blank", [](char c) { return c == ' ' || c == '\t'; }},
-      {"cntrl", [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }},
+      {"cntrl", ascii::is_control},
       {"digit", ascii::is_digit},
       {"graph", is_graph},
       {"lower", [](char c) { return c >= 'a' && c <= 'z'; }},
@@ -42,9 +43,8 @@ std::optional<std::bitset<256>> named_class(std::string_view name) {
       {"upper", [](char c) { return c >= 'A' && c <= 'Z'; }},
       {"xdigit", ascii::is_hex},
   };
-  const auto* found = std::find_if(std::begin(classes), std::end(classes),
-                                   [&](const Class& entry) { return entry.name == name; });
-  if (found == std::end(classes)) return std::nullopt;
+  const Class* found = find_by(classes, &Class::name, name);
+  if (found == nullptr) return std::nullopt;
   std::bitset<256> set;
   for (unsigned c = 0; c < 0x80; ++c) set[c] = found->holds(static_cast<char>(c));
   return set;
@@ -211,7 +211,7 @@ bool IgnorePattern::run(std::string_view text, uint64_t& work) const {
       }
     }
     std::swap(now, next);
-    if (std::none_of(now.begin(), now.end(), [](bool state) { return state; })) return false;
+    if (std::ranges::none_of(now, [](bool state) { return state; })) return false;
   }
   return now.back();
 }

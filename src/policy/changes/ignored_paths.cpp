@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/pieces.hpp"
+
 namespace cloche {
 
 IgnoredPaths::IgnoredPaths(const std::vector<IgnoreText>& texts, const IgnoreBounds& bounds)
@@ -17,10 +19,8 @@ void IgnoredPaths::read(const IgnoreText& text, const IgnoreBounds& bounds) {
   if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // git skips a byte order mark
   auto& patterns = patterns_[text.directory];
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
+    std::string_view line = take_line(rest);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
     auto pattern = IgnorePattern::read(line);
     if (pattern) patterns.push_back(std::move(*pattern));
   }

@@ -117,7 +117,7 @@ std::optional<std::string> ChangeJudge::judge_attributes(const Change& change) c
   if (found->second.has_capabilities) return "it would run with capabilities of the system's";
   const auto& then = found->second.acl_then;
   for (const auto& entry : found->second.acl) {
-    const bool was_there = std::any_of(then.begin(), then.end(), [&](const AclEntry& known) {
+    const bool was_there = std::ranges::any_of(then, [&](const AclEntry& known) {
       return known.id == entry.id && known.is_group == entry.is_group &&
              known.is_default == entry.is_default && (entry.permissions & ~known.permissions) == 0;
     });
@@ -218,8 +218,7 @@ void ChangeJudge::ask_about_many(std::vector<ChangeVerdict>& verdicts) {
     const Change& change = set_.changes[i];
     if (change.tree != 0 || change.kind != ChangeKind::deleted || has_rule_[i]) return false;
     const auto names = components_of(change.path);
-    return change.before->kind != FileKind::directory &&
-           std::none_of(names.begin(), names.end(), is_generated_directory);
+    return change.before->kind != FileKind::directory && std::ranges::none_of(names, is_generated_directory);
   };
   const auto are_many = [&](size_t count) {
     return count >= rules_.least_deleted_to_ask && count > facts_.files_counted / 2;
@@ -263,8 +262,8 @@ bool is_generated_directory(std::string_view name) {
       ".cache",        ".git",          ".gradle",      ".mypy_cache", ".next",  ".nox",
       ".parcel-cache", ".pytest_cache", ".ruff_cache",  ".tox",        ".venv",  "__pycache__",
       "build",         "dist",          "node_modules", "out",         "target", "venv"};
-  static_assert(std::is_sorted(std::begin(generated), std::end(generated)));
-  return std::binary_search(std::begin(generated), std::end(generated), name);
+  static_assert(std::ranges::is_sorted(generated));
+  return std::ranges::binary_search(generated, name);
 }
 
 std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
@@ -181,8 +182,7 @@ std::optional<std::string> ChangedMemberJudge::judge_pointer(const Change& chang
   if (end.place == PathEnd::Place::nowhere) return std::nullopt;
   if (end.place == PathEnd::Place::inside) return judge_target(change, end.where, reason);
   const bool led_there = end.place == PathEnd::Place::outside &&
-                         (std::find(led_before_.begin(), led_before_.end(), end) != led_before_.end() ||
-                          facts_.repositories_outside.contains(end.where.path));
+                         (contains(led_before_, end) || facts_.repositories_outside.contains(end.where.path));
   return led_there ? std::nullopt : Danger(reason);
 }
 

@@ -99,7 +99,7 @@ bool MovedChanges::only_moved(const Change& change, Proof proof) const {
   const ByName& others = is_deleted ? created_ : deleted_;
   const auto found = others.find(name_in(change.path));
   if (found == others.end() || found->second.size() > most_candidates) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [&](const Change* other) {
+  return std::ranges::any_of(found->second, [&](const Change* other) {
     const Change& deleted = is_deleted ? change : *other;
     const Change& created = is_deleted ? *other : change;
     return is_same(deleted, created, proof) && went_along(deleted, created);

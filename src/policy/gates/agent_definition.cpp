@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/yaml_text.hpp"
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/visible_text.hpp"
 
@@ -21,7 +22,7 @@ bool is_visible(char byte) { return byte > 0x20 && byte < 0x7f; }
 // Between two lines that begin with ---; none: there is no head. An open one is all of the text, which is no
 // YAML then, or else has every key in it.
 std::optional<std::string_view> head_of(std::string_view text) {
-  const auto first = std::find_if(text.begin(), text.end(), is_visible);
+  const auto first = std::ranges::find_if(text, is_visible);
   const auto start = first == text.end() ? std::string_view::npos : static_cast<size_t>(first - text.begin());
   if (start == std::string_view::npos || !text.substr(start).starts_with("---")) return std::nullopt;
   const size_t line_end = text.find('\n', start);
@@ -43,7 +44,7 @@ bool may_end_elsewhere(std::string_view head) {
 bool has_prototype(const JsonValue& value) {
   for (const auto& member : value.members)
     if (member.name == "__proto__" || has_prototype(member.value)) return true;
-  return std::any_of(value.items.begin(), value.items.end(), has_prototype);
+  return std::ranges::any_of(value.items, has_prototype);
 }
 
 std::string_view trimmed(std::string_view name) {
@@ -90,8 +91,7 @@ AgentDefinition read_agent_definition(std::string_view text) {
 bool may_be_called(const AgentDefinition& definition, const std::vector<std::string>& by_place,
                    std::string_view name) {
   if (!definition.understood || same_name(definition.name, name)) return true;
-  return std::any_of(by_place.begin(), by_place.end(),
-                     [&](const std::string& one) { return same_name(one, name); });
+  return std::ranges::any_of(by_place, [&](const std::string& one) { return same_name(one, name); });
 }
 
 std::optional<std::string> why_not_harmless(const AgentDefinition& definition,
@@ -101,8 +101,7 @@ std::optional<std::string> why_not_harmless(const AgentDefinition& definition,
   if (definition.names_files && words == ModelsWords::some)
     return "its text names files with @, and the call would add to their names";
   for (const auto& key : definition.keys)
-    if (std::find(known_keys.begin(), known_keys.end(), key) == known_keys.end())
-      return "its head has " + shown(key, 40);
+    if (!contains(known_keys, key)) return "its head has " + shown(key, 40);
   return std::nullopt;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/sha256.hpp"
 #include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
@@ -19,12 +21,6 @@ bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-void add_hex(std::string& out, unsigned code) {
-  constexpr char digits[] = "0123456789abcdef";
-  for (int shift = 20; shift >= 0; shift -= 4)
-    if (code >> shift != 0 || shift <= 4) out += digits[code >> shift & 0xfU];
-}
-
 std::string shown_word(const std::string& word) {
   const std::string escaped = escape_for_person(word);
   const bool plain =
@@ -37,9 +33,7 @@ std::string shown_word(const std::string& word) {
 }
 
 std::string shown_list(const std::vector<std::string>& list) {
-  std::string text;
-  for (const auto& word : list) text += (text.empty() ? "" : ", ") + word;
-  return list.empty() ? "nothing" : text;
+  return list.empty() ? "nothing" : comma_separated(list);
 }
 
 void add_line(std::string& out, std::string_view name, const std::string& text) {
@@ -114,12 +108,10 @@ std::string escape_for_person(std::string_view text) {
     } else if (byte >= 0x80 && utf8::sequence_length(text) > 0) {
       const auto [code, bytes] = utf8::decode(text);
       length = bytes;
-      out += "\\u{";
-      add_hex(out, code);
-      out += '}';
+      out += written_out(code);
     } else {
-      out += "\\x";
-      add_hex(out, byte);
+      constexpr char digits[] = "0123456789abcdef";
+      out += {'\\', 'x', digits[byte >> 4], digits[byte & 0xfU]};
     }
     text.remove_prefix(length);
   }
@@ -128,7 +120,7 @@ std::string escape_for_person(std::string_view text) {
 
 std::string approval_digest(const ApprovalSubject& subject) {
   auto files = subject.files;
-  std::sort(files.begin(), files.end(), [](const ExecutedFile& a, const ExecutedFile& b) {
+  std::ranges::sort(files, [](const ExecutedFile& a, const ExecutedFile& b) {
     return a.path != b.path ? a.path < b.path : a.sha256 < b.sha256;
   });
   // Lengths before texts: no two subjects run together into the same bytes.
@@ -151,9 +143,8 @@ std::string approval_digest(const ApprovalSubject& subject) {
 
 std::variant<Question, Verdict> make_question(const ApprovalSubject& subject) {
   const auto refuse = [](Message reason, Message fix) {
-    Verdict verdict{GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
-    verdict.instead = "name the file itself, or a smaller one";
-    return verdict;
+    return deny(GateId::approval, std::move(reason), "name the file itself, or a smaller one",
+                std::move(fix));
   };
   for (const auto& file : subject.files) {
     if (!is_sha256(file.sha256))
@@ -197,42 +188,26 @@ Answer make_answer(const Question& question, Reply reply, uint64_t now_ms, const
   return no;
 }
 
-Verdict approval_gate(Decision others, const std::string& digest, std::span<const Answer> answers,
-                      uint64_t now_ms) {
-  const auto say = [](Decision decision, std::string reason, std::string fix = {}) {
-    return Verdict{GateId::approval, decision, std::move(reason), {}, std::move(fix)};
-  };
-  if (others == Decision::deny) return say(Decision::allow, "not asked: the call is refused anyway");
-  if (others == Decision::allow) return say(Decision::allow, "nothing asks");
-  bool approved = false;
-  bool was_good = false;
-  for (const auto& answer : answers) {
-    was_good = was_good || (answer.digest == digest && answer.decision == Decision::allow);
-    if (!is_live(answer, digest, now_ms)) continue;
-    if (answer.decision != Decision::allow)
-      return say(Decision::deny, "the approver said no", "do something else");
-    approved = true;
-  }
-  if (approved) return say(Decision::allow, "approved: " + digest);
-  return say(Decision::ask,
-             was_good ? "the approval of this plan is used up or has expired" : "an approver has to answer",
-             "approve it when asked");
-}
-
-Decision settle(Decision others, const Verdict& approval) {
-  return others == Decision::ask ? approval.decision : others;
-}
-
 void ApprovalBook::add(Answer answer) {
   if (answers_.size() >= most_answers)
     answers_.erase(answers_.begin());  // asked again rather than remembered
   answers_.push_back(std::move(answer));
 }
 
+bool ApprovalBook::approves(const std::string& digest, uint64_t now_ms) const {
+  bool approved = false;
+  for (const auto& answer : answers_) {
+    if (!is_live(answer, digest, now_ms)) continue;
+    if (answer.decision != Decision::allow) return false;
+    approved = true;
+  }
+  return approved;
+}
+
 bool ApprovalBook::spend(const std::string& digest, uint64_t now_ms) {
-  if (approval_gate(Decision::ask, digest, answers_, now_ms).decision != Decision::allow) return false;
-  const auto answer = std::find_if(answers_.begin(), answers_.end(),
-                                   [&](const Answer& one) { return is_live(one, digest, now_ms); });
+  if (!approves(digest, now_ms)) return false;
+  const auto answer =
+      std::ranges::find_if(answers_, [&](const Answer& one) { return is_live(one, digest, now_ms); });
   --answer->uses;
   std::erase_if(answers_, [&](const Answer& one) { return one.uses == 0 || now_ms >= one.expires_ms; });
   return true;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -78,20 +77,13 @@ struct AnswerTerms {
 
 Answer make_answer(const Question& question, Reply reply, uint64_t now_ms, const AnswerTerms& terms = {});
 
-// The approval gate. `others` is the strictest of the other gates; an answer to another digest, spent or
-// expired does not count, and a no counts before every yes.
-Verdict approval_gate(Decision others, const std::string& digest, std::span<const Answer> answers,
-                      uint64_t now_ms);
-
-// What all gates together come to: approval turns an ask into its own decision and nothing else.
-Decision settle(Decision others, const Verdict& approval);
-
 // The answers of a session. A caller with several threads holds a lock around spend() and the start of
 // what it permits.
 class ApprovalBook {
  public:
   void add(Answer answer);
-  std::span<const Answer> answers() const { return answers_; }
+  // An answer to another digest, spent or expired does not count, and a no counts before every yes.
+  bool approves(const std::string& digest, uint64_t now_ms) const;
   // Takes one use of a live yes. False: there is none, and nothing may start.
   bool spend(const std::string& digest, uint64_t now_ms);
 

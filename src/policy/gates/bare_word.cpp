@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.hpp"
 #include "base/text/visible_text.hpp"
 
 namespace cloche {
@@ -9,10 +10,7 @@ namespace {
 
 constexpr size_t max_word_bytes = 64;
 
-bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
+bool is_word_byte(char c) { return ascii::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; }
 
 Result<void> check(const char* kind, std::string_view word) {
   if (is_bare_word(word)) return {};
@@ -24,7 +22,7 @@ Result<void> check(const char* kind, std::string_view word) {
 
 bool is_bare_word(std::string_view word) {
   return !word.empty() && word.size() <= max_word_bytes && word[0] != '.' &&
-         std::all_of(word.begin(), word.end(), is_word_byte);
+         std::ranges::all_of(word, is_word_byte);
 }
 
 Result<void> check_run_id(std::string_view id) { return check("run", id); }

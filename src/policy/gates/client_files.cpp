@@ -29,7 +29,7 @@ bool is_callers_file(const ClientFileFact& file, const CallerIds& caller) {
 
 bool are_closed_to_others(const DirectoriesFact& directories, const CallerIds& caller) {
   if (directories.empty()) return false;
-  return std::all_of(directories.begin(), directories.end(), [&](const ClientFileFact& directory) {
+  return std::ranges::all_of(directories, [&](const ClientFileFact& directory) {
     const bool callers = directory.uid == caller.user;
     if (directory.kind != Kind::directory || (!callers && directory.uid != 0)) return false;
     const bool own_group = callers && directory.gid == caller.group && caller.group != 0;

@@ -24,14 +24,9 @@ int rank(const Verdict& verdict) {
 
 // The first of them, where several say the same.
 const Verdict& strictest(const std::vector<Verdict>& gates) {
-  return *std::max_element(gates.begin(), gates.end(), [](const Verdict& a, const Verdict& b) {
+  return *std::ranges::max_element(gates, [](const Verdict& a, const Verdict& b) {
     return a.decision != b.decision ? a.decision < b.decision : rank(a) < rank(b);
   });
-}
-
-Verdict with_instead(Verdict verdict, std::string_view instead) {
-  verdict.instead = instead;
-  return verdict;
 }
 
 // Asked only when everything else passed; the answer replaces the question.
@@ -39,11 +34,11 @@ Verdict approval_gate(const Verdict& others, std::optional<Decision> answer) {
   if (others.decision == Decision::deny)
     return {GateId::approval, Decision::allow, "not asked: the call is refused anyway"};
   if (others.decision == Decision::allow) return {GateId::approval, Decision::allow, "nothing asks"};
-  if (!answer || *answer == Decision::ask)
-    return with_instead({GateId::approval, Decision::ask, "an approver has to answer: " + others.reason},
-                        needs_the_user);
-  if (*answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
-  return with_instead({GateId::approval, Decision::deny, "the approver said no"}, forbidden_by_operator);
+  if (answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
+  if (answer == Decision::deny) return deny(GateId::approval, "the approver said no", forbidden_by_operator);
+  Verdict verdict{GateId::approval, Decision::ask, "an approver has to answer: " + others.reason};
+  verdict.instead = needs_the_user;
+  return verdict;
 }
 
 void add_what_was_asked(Launch& launch, const Case& c) {

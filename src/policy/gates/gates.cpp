@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/authority/secret_names.hpp"
 #include "policy/gates/tool_arguments.hpp"
 #include "policy/hosts/declared_hosts.hpp"
@@ -15,20 +17,8 @@ namespace {
 using Role = ShapeOperand::Role;
 
 Verdict allow(GateId gate, std::string reason = {}) { return {gate, Decision::allow, std::move(reason)}; }
-// `instead` is for the model and `fix` for the operator: see Verdict.
-Verdict deny(GateId gate, std::string reason, std::string instead = {}, std::string fix = {}) {
-  Verdict verdict{gate, Decision::deny, std::move(reason), {}, std::move(fix)};
-  verdict.instead = std::move(instead);
-  return verdict;
-}
 
 bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 Verdict unreadable(GateId gate, const Intent& intent) {
   return deny(gate, "the call cannot be read: " + intent.problem, how_to_send(intent));
@@ -52,7 +42,7 @@ std::string usages_of(const Shapes& shapes, CommandProfile profile, const std::s
   std::string list;
   for (const auto& shape : shapes) {
     const auto& names = shape.parts.front().words;
-    if (shape.profile > profile || std::find(names.begin(), names.end(), program) == names.end()) continue;
+    if (shape.profile > profile || !contains(names, program)) continue;
     list += (list.empty() ? "" : ", or ") + shape.usage;
   }
   return list;
@@ -126,7 +116,7 @@ constexpr size_t longest_repeated = 8 << 10;
 
 bool is_in_loadout(const Case& c, std::string_view tool) {
   const auto& loadout = c.ceilings.loadout;
-  return !loadout || std::find(loadout->begin(), loadout->end(), tool) != loadout->end();
+  return !loadout || contains(*loadout, tool);
 }
 
 // The call of run_script that does the same, whole; or that there is such a
@@ -174,8 +164,8 @@ const OperandFact* fact_of(const CallFacts& facts, const std::string& written) {
 
 bool is_inside(const CallFacts& facts, const std::string& resolved) {
   if (!facts.workspace.empty() && is_beneath(facts.workspace, resolved)) return true;
-  return std::any_of(facts.read_roots.begin(), facts.read_roots.end(),
-                     [&](const std::string& root) { return !root.empty() && is_beneath(root, resolved); });
+  return std::ranges::any_of(
+      facts.read_roots, [&](const std::string& root) { return !root.empty() && is_beneath(root, resolved); });
 }
 
 // The words that are paths. Without a shape that says so, every word after the program may be one.
@@ -199,8 +189,7 @@ bool means_nothing(const PathCandidate& path, const OperandFact& fact) {
 // In the sandbox these are its own, whatever the host has there: a grant would not help the command.
 bool is_of_the_sandbox(const std::string& resolved) {
   constexpr std::string_view places[] = {"/dev", "/proc", "/sys", "/tmp", "/run"};
-  return std::any_of(std::begin(places), std::end(places),
-                     [&](std::string_view place) { return is_beneath(place, resolved); });
+  return std::ranges::any_of(places, [&](std::string_view place) { return is_beneath(place, resolved); });
 }
 
 Verdict outside(const std::string& reason, const std::string& place) {
@@ -304,7 +293,7 @@ Verdict judge_shape(const Case& c, const Shapes& shapes) {
 }  // namespace
 
 std::string how_to_send(const Intent& intent) {
-  if (intent.tool.empty()) return "call one of " + join(shipped_tools());
+  if (intent.tool.empty()) return "call one of " + comma_separated(shipped_tools());
   if (intent.tool != "run_shell")
     return "send the arguments that the description of " + intent.tool + " lists";
   return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s, stdin or cwd if need be)";
@@ -336,7 +325,7 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
   const PathCandidates candidates = candidates_of(intent, profile, shapes);
   if (candidates.too_many) return {};  // the gate refuses them unseen
   for (const auto& candidate : candidates.list) paths.push_back(candidate.written);
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   return paths;
 }
@@ -360,16 +349,16 @@ Verdict loadout_gate(const Case& c) {
   if (!loadout) tools.insert(tools.end(), c.ceilings.executors.begin(), c.ceilings.executors.end());
   if (tool.empty())
     return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
-                tools.empty() ? "the loadout is empty" : "known are " + join(tools));
+                tools.empty() ? "the loadout is empty" : "known are " + comma_separated(tools));
   const bool scripts = c.intent.opaque && c.intent.shell_text;  // a line that runs as a script
   if (scripts && !is_in_loadout(c, "run_script"))
     return deny(GateId::loadout,
                 why_a_shell(c.intent) + ", and run_script, which it needs, is not in the loadout",
                 "make one call for each command, without shell syntax", "add run_script to the loadout");
-  if (std::find(tools.begin(), tools.end(), tool) != tools.end())
+  if (contains(tools, tool))
     return allow(GateId::loadout, tool + (loadout ? " is in the loadout" : " is in the default loadout"));
   return deny(GateId::loadout, tool + " is not in the loadout",
-              tools.empty() ? "the loadout is empty" : "it has " + join(tools));
+              tools.empty() ? "the loadout is empty" : "it has " + comma_separated(tools));
 }
 
 Verdict shape_gate(const Case& c, const Shapes& shapes) {
@@ -378,7 +367,8 @@ Verdict shape_gate(const Case& c, const Shapes& shapes) {
   const bool fetches = c.intent.launch && c.intent.launch->as<Fetch>() != nullptr;
   if (verdict.decision == Decision::allow && starts_something(c.intent) && !fetches && !c.asks.empty()) {
     verdict.decision = Decision::ask;
-    verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
+    verdict.reason =
+        "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + comma_separated(c.asks);
     verdict.instead = needs_the_user;
   }
   return verdict;
@@ -445,8 +435,8 @@ Verdict env_gate(const Case& c) {
     why.empty() ? passed.push_back(shown(name))
                 : dropped.push_back(shown(name) + " (" + std::string(why) + ")");
   }
-  if (dropped.empty()) return allow(GateId::env, "passed: " + join(passed));
-  Verdict verdict = allow(GateId::env, "left out: " + join(dropped));
+  if (dropped.empty()) return allow(GateId::env, "passed: " + comma_separated(passed));
+  Verdict verdict = allow(GateId::env, "left out: " + comma_separated(dropped));
   if (c.call.by == Asks::operators) verdict.fix = "give it knowingly: -e NAME=VALUE";
   return verdict;
 }
@@ -522,7 +512,7 @@ Verdict network_gate(const Case& c, const Shapes& shapes) {
                   "use what is declared, or tell the user which host is needed and why",
                   how_to_declare(c, shown(wanted)));
   }
-  if (asks_for_network(c)) return ask_first(c, shown(join(c.intent.hosts)));
+  if (asks_for_network(c)) return ask_first(c, shown(comma_separated(c.intent.hosts)));
   return allow(GateId::network, "every host is declared");
 }
 

@@ -24,8 +24,8 @@ inline void look_around(Case& c) {
   c.facts.operands.clear();
   for (const auto& path : paths_to_observe(c.intent, c.ceilings, shapes())) {
     OperandFact fact{.written = path, .resolved = tidied("/ws", path), .kind = FileFact::Kind::file};
-    fact.rooted = std::any_of(std::begin(top_directories), std::end(top_directories),
-                              [&](const char* top) { return is_beneath(top, fact.resolved); });
+    fact.rooted =
+        std::ranges::any_of(top_directories, [&](const char* top) { return is_beneath(top, fact.resolved); });
     if (path == "link") fact.resolved = "/etc/passwd";
     if (path == "loop") fact.problem = "it goes through too many links";
     if (path == "pipe") fact.kind = FileFact::Kind::other;

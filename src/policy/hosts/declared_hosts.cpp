@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
 
@@ -12,13 +14,13 @@ constexpr size_t most_ports = 16;  // different ones, of a plan
 
 Result<void> add(std::vector<std::string>& hosts, const HostEntry& entry) {
   std::string text = to_text(entry);
-  if (std::find(hosts.begin(), hosts.end(), text) != hosts.end()) return {};
+  if (contains(hosts, text)) return {};
   if (hosts.size() >= most_hosts)
     return usage_error("more than " + std::to_string(most_hosts) + " hosts and ports are declared");
   std::vector<uint16_t> ports = {entry.port};
   for (const auto& host : hosts) {
     const uint16_t port = host_entry(host).port;
-    if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+    if (!contains(ports, port)) ports.push_back(port);
   }
   if (ports.size() > most_ports)
     return usage_error("more than " + std::to_string(most_ports) + " different ports are declared");
@@ -33,7 +35,7 @@ struct NameAndPorts {
   std::string name;  // as it is compared, with the "*." of a pattern
   std::vector<uint16_t> ports = {};
 
-  bool has(uint16_t port) const { return std::find(ports.begin(), ports.end(), port) != ports.end(); }
+  bool has(uint16_t port) const { return contains(ports, port); }
   // A name alone means both of the web's ports; the loopback has no such name.
   bool has_the_web() const { return has(80) && has(443) && name != "localhost"; }
 };
@@ -45,7 +47,7 @@ std::vector<NameAndPorts> by_name(const std::vector<std::string>& hosts) {
     if (!read) continue;  // any_host, which has no name; nothing else was taken into a list
     const bool below = read.host->kind == DeclaredHost::Kind::below;
     const std::string name = (below ? "*." : "") + std::string(read.host->name.text());
-    auto known = std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.name == name; });
+    auto known = std::ranges::find_if(names, [&](const auto& one) { return one.name == name; });
     if (known == names.end()) known = names.insert(names.end(), {name});
     for (const uint16_t port : read.host->ports.list())
       if (!known->has(port)) known->ports.push_back(port);
@@ -64,11 +66,7 @@ std::vector<std::string> shown_hosts(const std::vector<std::string>& hosts) {
   return list;
 }
 
-std::string in_brackets(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return "[" + text + "]";
-}
+std::string in_brackets(const std::vector<std::string>& words) { return "[" + comma_separated(words) + "]"; }
 
 }  // namespace
 
@@ -94,7 +92,7 @@ Result<void> declare_any_host(std::vector<std::string>& hosts) {
 }
 
 bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
     if (word == any_host)
       return wanted.kind != DeclaredHost::Kind::host_loopback && Ports::web().contain(wanted.ports);
     const ReadHost declared = read_declared_host(word);
@@ -105,7 +103,7 @@ bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& wor
 std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
   if (by.empty()) by = "the operator";
   std::vector<std::string> list = shown_hosts(hosts);
-  const bool any = std::any_of(hosts.begin(), hosts.end(), is_any);
+  const bool any = std::ranges::any_of(hosts, is_any);
   if (any && by.ends_with(net_flag)) {
     const std::string named = list.empty() ? "" : ", " + std::string(net_flag) + ": " + in_brackets(list);
     return std::string(by) + "-any" + named;

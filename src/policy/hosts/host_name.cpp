@@ -32,7 +32,7 @@ std::string_view last_label(std::string_view name) { return name.substr(name.rfi
 
 // The brackets and colons of an address of IPv6 would be told as wrong characters, which is true and no help.
 bool looks_like_ipv6(std::string_view text) {
-  return text.starts_with('[') || std::count(text.begin(), text.end(), ':') > 1;
+  return text.starts_with('[') || std::ranges::count(text, ':') > 1;
 }
 
 }  // namespace

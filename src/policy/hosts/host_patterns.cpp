@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "model/network.hpp"
 
@@ -50,12 +51,12 @@ std::string_view problem_of(const DeclaredHost& host, bool has_port) {
 
 bool Ports::contain(uint16_t port) const {
   const auto mine = list();
-  return std::find(mine.begin(), mine.end(), port) != mine.end();
+  return contains(mine, port);
 }
 
 bool Ports::contain(const Ports& others) const {
   const auto theirs = others.list();
-  return std::all_of(theirs.begin(), theirs.end(), [&](uint16_t port) { return contain(port); });
+  return std::ranges::all_of(theirs, [&](uint16_t port) { return contain(port); });
 }
 
 std::optional<uint16_t> read_port(std::string_view text) {
@@ -69,7 +70,7 @@ std::optional<uint16_t> read_port(std::string_view text) {
 ReadHost read_declared_host(std::string_view text) {
   if (text.find_first_of("/@?#\\") != std::string_view::npos) return {.problem = whole_url};
   // More colons than one are an address of IPv6, and the name says so.
-  const bool has_port = std::count(text.begin(), text.end(), ':') == 1;
+  const bool has_port = std::ranges::count(text, ':') == 1;
   const std::string_view written = has_port ? text.substr(0, text.find(':')) : text;
   if (const auto problem = problem_of_wildcard(written); !problem.empty()) return {.problem = problem};
   const bool wildcard = written.starts_with("*.");

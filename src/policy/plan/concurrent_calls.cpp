@@ -7,7 +7,7 @@
 namespace cloche {
 
 bool is_mounted(const ConfinementPlan& plan, const Grant& given) {
-  return given.writable && std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+  return given.writable && std::ranges::any_of(plan.view, [&](const ViewEntry& entry) {
            return entry.kind == EntryKind::tree && entry.target == given.target;
          });
 }
@@ -20,7 +20,7 @@ TaskUse task_use_of(const ConfinementPlan& plan, const std::vector<Grant>& own, 
   for (const auto& given : own) {
     if (!is_mounted(plan, given)) continue;
     const bool stays = !pinned.empty() && parent_of(pinned) == given.target;
-    const bool holds_another = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+    const bool holds_another = std::ranges::any_of(plan.view, [&](const ViewEntry& entry) {
       return lies_within(entry, given) && !(stays && is_beneath(pinned, entry.target));
     });
     if (holds_another) return TaskUse::exclusive;

@@ -1,3 +1,4 @@
+#include "base/lists.hpp"
 #include "policy/plan/plan_run.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 bool is_own_listener(const RunRequest& request, const HostEntry& entry) {
   const auto& own = request.own_ports;
-  return entry.is_localhost() && std::find(own.begin(), own.end(), entry.port) != own.end();
+  return entry.is_localhost() && contains(own, entry.port);
 }
 
 // Offered to those who can have it: an operator's own command, in a box that takes it.

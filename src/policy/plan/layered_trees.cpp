@@ -52,7 +52,7 @@ Result<void> layer_writes(ConfinementPlan& plan) {
     const auto is_in_it = [&](const ViewEntry& entry) {
       return entry.target != link.target && is_beneath(link.target, entry.target);
     };
-    if (std::any_of(view.begin(), view.end(), [&](const ViewEntry& entry) {
+    if (std::ranges::any_of(view, [&](const ViewEntry& entry) {
           return is_in_it(entry) && entry.owned && entry.role == EntryRole::shown;
         }))
       return refusal("something else is shown in " + link.target + ", and it is " + link.source +
@@ -79,7 +79,7 @@ Result<void> judge_mounts_in_layers(const ConfinementPlan& plan, const std::vect
 void show_live(ConfinementPlan& plan, const std::vector<FileFact>& directories) {
   std::vector<ViewEntry>& view = plan.view.edit();
   for (const FileFact& directory : directories) {
-    const auto outer = std::find_if(view.begin(), view.end(), [&](const ViewEntry& entry) {
+    const auto outer = std::ranges::find_if(view, [&](const ViewEntry& entry) {
       return entry.layered && directory.path != entry.source && is_beneath(entry.source, directory.path);
     });
     if (outer == view.end()) continue;

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
@@ -243,19 +244,12 @@ void add_script(ConfinementPlan& plan, const Script& script) {
   plan.view.push_back(view::text(script.target, script.code, "what the tool runs or reads"));
 }
 
-// An executor's own folder: the one that was loaded, whatever lies there now.
-Result<void> add_code(ConfinementPlan& plan, const Grant& code) {
+// What runs: an executor's own folder as it was loaded, or the command itself as it was when it was judged,
+// whatever lies there now, and nothing beside it.
+Result<void> add_judged(ConfinementPlan& plan, const Grant& code, std::string why) {
   if (!code.judged) return refusal(code.source + " was never looked at");
   plan.view.push_back(
-      view::owned_tree(*code.judged, code.judged->path, Access::run, "the executor's own folder"));
-  return {};
-}
-
-// The command itself: as it was when it was judged, and nothing beside it.
-Result<void> add_program(ConfinementPlan& plan, const Grant& program) {
-  if (!program.judged) return refusal(program.source + " was never looked at");
-  plan.view.push_back(
-      view::owned_tree(*program.judged, program.target, Access::run, "a program of Cloche's own"));
+      view::owned_tree(*code.judged, view::shown_at(code, *code.judged), Access::run, std::move(why)));
   return {};
 }
 
@@ -297,7 +291,7 @@ void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
 
 Result<void> judge_own_id(const CallerFact& caller, IsolationLevel level) {
   const auto promised = required_by(level);
-  const bool own_id = std::find(promised.begin(), promised.end(), LayerId::user_ids) != promised.end();
+  const bool own_id = contains(promised, LayerId::user_ids);
   if (!caller.stuck_as_root || !own_id) return {};
   return Error{Cause::missing_layer,
                "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
@@ -355,8 +349,7 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
 std::vector<std::string> secrets_left_out(const RunRequest& request) {
   std::vector<std::string> names;
   for (const auto& pass : request.environment) {
-    if (is_left_out(pass) && std::find(names.begin(), names.end(), pass.name) == names.end())
-      names.push_back(pass.name);
+    if (is_left_out(pass) && !contains(names, pass.name)) names.push_back(pass.name);
   }
   return names;
 }
@@ -379,8 +372,7 @@ std::vector<LayerId> required_of(const RunRequest& request) {
   if (request.network == Network::own) return required;
   std::erase(required, LayerId::net_namespace);
   // What kept the host's abstract sockets away is gone with it.
-  if (std::find(required.begin(), required.end(), LayerId::landlock_scope) == required.end())
-    required.push_back(LayerId::landlock_scope);
+  if (!contains(required, LayerId::landlock_scope)) required.push_back(LayerId::landlock_scope);
   return required;
 }
 
@@ -434,8 +426,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   view::keep_protected(plan, facts);
   TRY(view::keep_project_config(plan, facts));
   if (request.noexec) forbid_execution(plan.view.edit());
-  if (request.code) TRY(add_code(plan, *request.code));  // which runs even then
-  if (request.program) TRY(add_program(plan, *request.program));
+  if (request.code)
+    TRY(add_judged(plan, *request.code, "the executor's own folder"));  // which runs even then
+  if (request.program) TRY(add_judged(plan, *request.program, "a program of Cloche's own"));
   TRY(add_own(plan, request, facts, Own::tool_path));
   TRY(view::hide_own_files(plan, facts));
   TRY(add_own(plan, request, facts, Own::task));

@@ -1,6 +1,7 @@
 // What the tests of the planner share.
 #pragma once
 
+#include "base/lists.hpp"
 #include "policy/plan/plan_run.hpp"
 
 #include <gtest/gtest.h>
@@ -26,9 +27,7 @@ inline Facts plain_host() {
 inline RunRequest plain_request() { return {.argv = {"true"}}; }
 
 inline const ViewEntry* find(const ConfinementPlan& plan, std::string_view target) {
-  const auto at = std::find_if(plan.view.begin(), plan.view.end(),
-                               [&](const ViewEntry& e) { return e.target == target; });
-  return at != plan.view.end() ? &*at : nullptr;
+  return find_by(plan.view, &ViewEntry::target, target);
 }
 
 inline std::string variable(const ConfinementPlan& plan, std::string_view name) {

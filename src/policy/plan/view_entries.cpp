@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "model/network.hpp"
 #include "policy/plan/plan_run.hpp"
@@ -41,8 +42,7 @@ void add_devices(ConfinementPlan& plan) {
 
 // A link of the view gives way to what is granted beneath it (put_in_order).
 bool gives_way(const ConfinementPlan& plan, const ViewEntry& entry) {
-  return entry.kind == EntryKind::link &&
-         std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& other) {
+  return entry.kind == EntryKind::link && std::ranges::any_of(plan.view, [&](const ViewEntry& other) {
            return other.owned && is_beneath(entry.target, other.target);
          });
 }
@@ -51,7 +51,7 @@ bool gives_way(const ConfinementPlan& plan, const ViewEntry& entry) {
 // would be covered there.
 bool is_taken(const ConfinementPlan& plan, const std::string& name) {
   if (is_beneath("/proc", name) || is_beneath("/dev", name) || is_beneath(name, home_inside)) return true;
-  return std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+  return std::ranges::any_of(plan.view, [&](const ViewEntry& entry) {
     const bool memory = entry.kind == EntryKind::tmpfs || entry.kind == EntryKind::directory;
     if (is_beneath(entry.target, name)) return entry.target == name || (!memory && !gives_way(plan, entry));
     return is_beneath(name, entry.target) && !entry.owned;
@@ -139,14 +139,13 @@ ViewEntry memory(std::string target, uint64_t size_bytes, Access access, std::st
 
 void add_system(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.system) {
-    const auto row = std::find_if(std::begin(system_paths), std::end(system_paths),
-                                  [&](const ShownPath& shown) { return shown.path == fact.path; });
-    plan.view.push_back(as_on_host(fact, Access::run, row != std::end(system_paths) ? row->why : ""));
+    const ShownPath* row = find_by(system_paths, &ShownPath::path, fact.path);
+    plan.view.push_back(as_on_host(fact, Access::run, row != nullptr ? row->why : ""));
   }
   for (const auto& fact : facts.etc) {
     plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
-    const bool large = std::any_of(std::begin(large_etc_directories), std::end(large_etc_directories),
-                                   [&](std::string_view stem) { return fact.path.starts_with(stem); });
+    const bool large = std::ranges::any_of(
+        large_etc_directories, [&](std::string_view stem) { return fact.path.starts_with(stem); });
     plan.view.back().copied = plan.view.back().kind == EntryKind::tree && !large;
   }
 }
@@ -154,10 +153,9 @@ void add_system(ConfinementPlan& plan, const Facts& facts) {
 Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.root) plan.view.push_back(as_on_host(fact, Access::run, "--view host"));
   for (const auto& fact : facts.secrets) {
-    const bool whole =
-        fact.path == "/" || std::any_of(facts.root.begin(), facts.root.end(), [&](const FileFact& root) {
-          return root.path == fact.path && root.path != "/root";
-        });
+    const bool whole = fact.path == "/" || std::ranges::any_of(facts.root, [&](const FileFact& root) {
+                         return root.path == fact.path && root.path != "/root";
+                       });
     if (whole) {
       return refusal("a secret of a home directory is a link to " + fact.path +
                          ", and the host cannot be shown without that",
@@ -247,7 +245,7 @@ void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const 
     const bool of_the_host = entry.kind == EntryKind::tree && !entry.owned;
     return (made || of_the_host) && granted_over(request, facts, entry.target) != nullptr;
   };
-  if (std::any_of(plan.view.begin(), plan.view.end(), gives_way)) std::erase_if(plan.view.edit(), gives_way);
+  if (std::ranges::any_of(plan.view, gives_way)) std::erase_if(plan.view.edit(), gives_way);
 }
 
 void add_symlink_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {

@@ -69,7 +69,7 @@ void add_pin(std::vector<ViewEntry>& pins, const SharedList<ViewEntry>& view, co
   const auto settles = [&](const ViewEntry& other) {
     return other.target == target || (other.access == Access::none && is_beneath(other.target, target));
   };
-  if (std::any_of(view.begin(), view.end(), settles)) return;
+  if (std::ranges::any_of(view, settles)) return;
   ViewEntry pin = entry;  // whose rights and owner it has, as without the pin
   pin.target = std::move(target);
   pin.source = directory.path;
@@ -94,10 +94,9 @@ void pin_way(std::vector<ViewEntry>& pins, const ConfinementPlan& plan, const Vi
 
 void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   for (auto& entry : plan.view) {
-    const bool has_mounts =
-        std::any_of(facts.mounts_below.begin(), facts.mounts_below.end(), [&](const FileFact& below) {
-          return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
-        });
+    const bool has_mounts = std::ranges::any_of(facts.mounts_below, [&](const FileFact& below) {
+      return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
+    });
     entry.recursive = entry.recursive || has_mounts;
   }
   std::vector<ViewEntry> covers;
@@ -111,8 +110,7 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
                is_beneath(entry.target, other.target) &&
                (other.target == target || other.access == Access::none);
       };
-      if (std::any_of(plan.view.begin(), plan.view.end(), settles) ||
-          std::any_of(covers.begin(), covers.end(), settles)) {
+      if (std::ranges::any_of(plan.view, settles) || std::ranges::any_of(covers, settles)) {
         continue;
       }
       ViewEntry cover{.kind = EntryKind::tmpfs, .access = Access::none, .target = target};
@@ -137,8 +135,8 @@ bool is_own_file(const Facts& facts, const FileFact& fact) {
   const auto within = [&](const FileFact& own) {
     return !own.path.empty() && (is_beneath(own.path, fact.path) || is_same(own, fact.device, fact.inode));
   };
-  return within(facts.state) || std::any_of(facts.hidden.begin(), facts.hidden.end(), within) ||
-         std::any_of(facts.configuration.begin(), facts.configuration.end(), within);
+  return within(facts.state) || std::ranges::any_of(facts.hidden, within) ||
+         std::ranges::any_of(facts.configuration, within);
 }
 
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
@@ -213,7 +211,7 @@ namespace {
 Result<void> judge_other_names(const ConfinementPlan& plan, const Facts& facts) {
   if (facts.with_other_names.empty()) return {};
   const auto could_hold_one = [](const ViewEntry& entry) { return is_shown(entry) && is_writable(entry); };
-  const auto writable = std::find_if(plan.view.begin(), plan.view.end(), could_hold_one);
+  const auto writable = std::ranges::find_if(plan.view, could_hold_one);
   if (writable == plan.view.end()) return {};
   const std::string& file = facts.with_other_names.front();
   return refusal(file + " has another name (a hard link), and in " + writable->source +
@@ -284,7 +282,7 @@ void put_in_order(std::vector<ViewEntry>& view) {
   std::vector<ViewEntry*> by_target;  // of two for one place the later one is the second
   by_target.reserve(view.size());
   for (auto& entry : view) by_target.push_back(&entry);
-  std::sort(by_target.begin(), by_target.end(), [](const ViewEntry* a, const ViewEntry* b) {
+  std::ranges::sort(by_target, [](const ViewEntry* a, const ViewEntry* b) {
     const int order = a->target.compare(b->target);
     return order != 0 ? order < 0 : a < b;
   });
@@ -305,9 +303,9 @@ void put_in_order(std::vector<ViewEntry>& view) {
   for (size_t at = 0; at < by_target.size(); ++at) {
     ViewEntry* entry = by_target[at];
     if (!is_last(at) || (entry->kind == EntryKind::link && holds_another(at))) continue;
-    kept.emplace_back(std::count(entry->target.begin(), entry->target.end(), '/'), entry);
+    kept.emplace_back(std::ranges::count(entry->target, '/'), entry);
   }
-  std::sort(kept.begin(), kept.end());  // then as they stood
+  std::ranges::sort(kept);  // then as they stood
   std::vector<ViewEntry> ordered;
   ordered.reserve(kept.size());
   for (const auto& [depth, entry] : kept) ordered.push_back(std::move(*entry));

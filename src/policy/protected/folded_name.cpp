@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
 
-struct Range {
-  unsigned first;
-  unsigned last;
-};
-
 // What HFS+ (git's list for .git) and case-folding ext4 (Unicode's default ignorable code points) pass over
 // when they compare names.
-constexpr Range ignorable[] = {
+constexpr CodeRange ignorable[] = {
     {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
     {0x180b, 0x180f},   {0x200b, 0x200f},   {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
     {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3},
@@ -33,16 +31,9 @@ constexpr Folding foldings[] = {
 
 void add_folded(std::string& out, std::string_view sequence) {
   const unsigned code = utf8::decode(sequence).value;
-  for (const auto& range : ignorable) {
-    if (code >= range.first && code <= range.last) return;
-  }
-  for (const auto& folding : foldings) {
-    if (code == folding.from) {
-      out += folding.to;
-      return;
-    }
-  }
-  out += sequence;
+  if (is_among(ignorable, code)) return;
+  const Folding* folding = find_by(foldings, &Folding::from, code);
+  out += folding != nullptr ? folding->to : sequence;
 }
 
 // Windows takes "\" for a separator, ends a name at ":" (a stream) and drops dots and blanks at its end.
@@ -57,11 +48,10 @@ std::string folded_name(std::string_view name) {
   std::string folded;
   for (std::string_view rest = name; !rest.empty();) {
     const size_t length = std::max<size_t>(utf8::sequence_length(rest), 1);
-    const char c = rest[0];
     if (length > 1) {
       add_folded(folded, rest.substr(0, length));
     } else {
-      folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      folded += ascii::lower(rest[0]);
     }
     rest.remove_prefix(length);
   }

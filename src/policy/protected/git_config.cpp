@@ -4,8 +4,10 @@
 #include <iterator>
 #include <string>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/ascii.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config_reader.hpp"
 
@@ -98,16 +100,12 @@ constexpr std::string_view harmless[] = {
     "user.name",
     "user.signingkey",
 };
-static_assert(std::is_sorted(std::begin(harmless), std::end(harmless)));
-
-bool is_key_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-}
+static_assert(std::ranges::is_sorted(harmless));
 
 // A backslash continues a line or hides a character, and control characters are read in different ways: none
 // of them stands in what git itself writes on Linux.
 bool is_plain_text(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) {
+  return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return c == '\\' || byte == 0x7f || (byte < ' ' && c != '\n' && c != '\t');
   });
@@ -118,8 +116,7 @@ bool is_scheme_harmless(std::string_view url) {
   constexpr std::string_view gits_own[] = {"file", "ftp",   "ftps", "git",    "git+ssh",
                                            "http", "https", "ssh",  "ssh+git"};
   const size_t end = url.find("://");
-  return end == std::string_view::npos ||
-         std::find(std::begin(gits_own), std::end(gits_own), url.substr(0, end)) != std::end(gits_own);
+  return end == std::string_view::npos || contains(gits_own, url.substr(0, end));
 }
 
 // "ext::sh -c ..." is a command, and "x::y" is the program git-remote-x; a host that begins with a dash was
@@ -132,9 +129,11 @@ bool is_url_harmless(std::string_view value) {
 // What git writes for a branch. It would take a URL or a path there as well, and fetch from that without a
 // remote being named anywhere.
 bool is_remote_name(std::string_view value) {
-  const auto is_plain = [](char c) { return is_key_byte(c) || c == '.' || c == '_' || c == '/'; };
+  const auto is_plain = [](char c) {
+    return ascii::is_letter_or_digit(c) || std::string_view("-._/").find(c) != std::string_view::npos;
+  };
   if (value == ".") return true;  // a branch of the same repository
-  return !value.empty() && std::all_of(value.begin(), value.end(), is_plain) && value.front() != '.' &&
+  return !value.empty() && std::ranges::all_of(value, is_plain) && value.front() != '.' &&
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
@@ -154,7 +153,7 @@ bool is_name_harmless(const GitConfigEntry& entry) {
 
 std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   const std::string name = kind_of(entry);
-  if (!std::binary_search(std::begin(harmless), std::end(harmless), std::string_view(name)))
+  if (!std::ranges::binary_search(harmless, std::string_view(name)))
     return name + " is not known to run nothing";
   if (entry.has_name && !is_name_harmless(entry)) return name + ", by its name, may be an option or a URL";
   const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
@@ -169,17 +168,12 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   return std::nullopt;
 }
 
-bool has_dots(std::string_view path) {
-  const auto names = components_of(path);
-  return std::find(names.begin(), names.end(), "..") != names.end();
-}
-
 // A directory of the checkout, and none of git's.
 bool is_submodule_path(std::string_view value) {
   const auto names = components_of(value);
   const auto is_gits = [](std::string_view name) { return folded_name(name) == ".git"; };
   return is_no_option(value) && !value.starts_with('/') && !has_dots(value) &&
-         std::none_of(names.begin(), names.end(), is_gits);
+         std::ranges::none_of(names, is_gits);
 }
 
 // What only a .gitmodules says.
@@ -187,8 +181,7 @@ bool is_known_of_submodule(const GitConfigEntry& entry) {
   constexpr std::string_view updates[] = {"checkout", "merge", "none", "rebase"};
   const std::string kind = kind_of(entry);
   if (kind == "submodule.*.path") return is_submodule_path(entry.value);
-  if (kind == "submodule.*.update")
-    return std::find(std::begin(updates), std::end(updates), entry.value) != std::end(updates);
+  if (kind == "submodule.*.update") return contains(updates, entry.value);
   return kind == "submodule.*.shallow" || kind == "submodule.*.ignore" ||
          kind == "submodule.*.fetchrecursesubmodules";
 }
@@ -223,8 +216,7 @@ std::vector<Danger> all_dangers(std::string_view text, const AllowsWorktree& all
   if (text.size() > max_git_config_bytes) return {{"", "it is too long to be judged"}};
   std::vector<Danger> found;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::string_view line = take_line(rest);
     if (!is_plain_text(line))
       found.push_back({std::string(line), "it holds a backslash or a control character"});
   }
@@ -246,12 +238,6 @@ std::string_view first_word(std::string_view line) {
 
 constexpr std::string_view key = "strategy";
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = ascii::lower(c);
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::string> dangers_in_git_config(std::string_view text) {
@@ -266,8 +252,7 @@ std::vector<std::string> dangers_in_git_config(std::string_view text) {
 std::optional<std::string> danger_in_git_config(std::string_view text, const std::vector<std::string>& before,
                                                 const AllowsWorktree& allows_worktree) {
   for (auto& danger : all_dangers(text, allows_worktree)) {
-    const bool was_there =
-        !danger.written.empty() && std::find(before.begin(), before.end(), danger.written) != before.end();
+    const bool was_there = !danger.written.empty() && contains(before, danger.written);
     if (!was_there) return std::move(danger.what);
   }
   return std::nullopt;
@@ -294,7 +279,7 @@ bool is_gitmodules(std::string_view name) { return folded_name(name) == ".gitmod
 
 std::optional<std::string> danger_in_gitmodules(std::string_view text) {
   if (text.size() > max_git_config_bytes) return "it is too long to be judged";
-  if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_text({&c, 1}); }))
+  if (!std::ranges::all_of(text, [](char c) { return is_plain_text({&c, 1}); }))
     return "it holds a backslash or a control character";
   GitConfigReader reader(text);
   while (const auto entry = reader.next()) {
@@ -310,10 +295,8 @@ std::optional<std::string> danger_in_gitmodules(std::string_view text) {
 
 bool has_exec_line(std::string_view todo) {
   while (!todo.empty()) {
-    const size_t end = std::min(todo.find('\n'), todo.size());
-    const std::string_view word = first_word(todo.substr(0, end));
+    const std::string_view word = first_word(take_line(todo));
     if (word == "exec" || word == "x") return true;
-    todo.remove_prefix(std::min(end + 1, todo.size()));
   }
   return false;
 }
@@ -323,7 +306,7 @@ bool is_strategy_by_path(std::string_view text) { return text.find('/') != std::
 // Git reads it as a configuration. A backslash hides characters and ends of lines, and git writes none.
 bool has_strategy_by_path(std::string_view opts) {
   if (opts.find('\\') != std::string_view::npos) return true;
-  const std::string text = lower(opts);
+  const std::string text = ascii::lowered(opts);
   for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
     const std::string_view rest = std::string_view(text).substr(at + key.size());
     if (rest.starts_with("-option")) continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/lists.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/protected/git_config_reader.hpp"
 
 namespace cloche {
@@ -70,12 +72,10 @@ constexpr std::string_view programs[] = {
     "trailer.*.command",
     "uploadpack.packobjectshook",
 };
-static_assert(std::is_sorted(std::begin(programs), std::end(programs)));
+static_assert(std::ranges::is_sorted(programs));
 
 bool names_program(const GitConfigEntry& entry) {
-  const auto is_listed = [](std::string_view kind) {
-    return std::binary_search(std::begin(programs), std::end(programs), kind);
-  };
+  const auto is_listed = [](std::string_view kind) { return std::ranges::binary_search(programs, kind); };
   return is_listed(kind_of(entry)) || (!entry.has_name && is_listed(entry.section + ".*"));
 }
 
@@ -108,7 +108,7 @@ bool is_prefix(std::string_view word) {
   const size_t name =
       word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
   const bool is_assignment = name != std::string_view::npos && name > 0 && word[name] == '=';
-  return is_assignment || std::find(std::begin(starters), std::end(starters), word) != std::end(starters);
+  return is_assignment || contains(starters, word);
 }
 
 // "!" says that it is for a shell, which begins at the top of the working tree. One without a slash is looked
@@ -161,10 +161,8 @@ SaidPlaces places_said(std::string_view git_config) {
 
 std::string home_in_passwd(std::string_view text, std::string_view user) {
   constexpr int home_field = 5;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    at = end + 1;
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
     if (!line.starts_with(user) || line.substr(user.size(), 1) != ":") continue;
     for (int i = 0; i < home_field && !line.empty(); ++i)
       line.remove_prefix(std::min(line.find(':'), line.size() - 1) + 1);

@@ -13,7 +13,7 @@ namespace {
 // still a name here.
 std::vector<std::string> folded_components(std::string_view path) {
   std::string slashed(path);
-  std::replace(slashed.begin(), slashed.end(), '\\', '/');
+  std::ranges::replace(slashed, '\\', '/');
   std::vector<std::string> names;
   for (const auto& name : components_of(slashed)) names.push_back(folded_name(name));
   return names;
@@ -55,9 +55,8 @@ const ProtectedPart* find_part(const std::vector<ProtectedPart>& parts, std::str
 bool is_cloches_own(std::string_view path) {
   const auto names = folded_components(path);
   if (!names.empty() && names.front() == "tool_calls") return true;
-  return std::any_of(names.begin(), names.end(), [](const auto& name) {
-    return name == ".cloche" || name.starts_with(commit_directory);
-  });
+  return std::ranges::any_of(
+      names, [](const auto& name) { return name == ".cloche" || name.starts_with(commit_directory); });
 }
 
 }  // namespace cloche

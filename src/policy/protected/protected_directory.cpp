@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 
@@ -41,7 +42,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "subtree-cache",
                                              "svn",
                                              "worktrees"};
-static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
+static_assert(std::ranges::is_sorted(git_meanings));
 
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
@@ -56,7 +57,7 @@ constexpr std::string_view elsewhere_reason = "tells git to take hooks and confi
 constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration from another directory";
 
 const std::string_view* meaning_of(std::string_view folded) {
-  const auto* found = std::lower_bound(std::begin(git_meanings), std::end(git_meanings), folded);
+  const auto* found = std::ranges::lower_bound(git_meanings, folded);
   return found != std::end(git_meanings) && *found == folded ? found : nullptr;
 }
 
@@ -76,9 +77,7 @@ bool is_name_of_git(std::string_view name) {
 }
 
 bool is_symbolic_head(std::string_view name, std::string_view says) {
-  const auto parts = components_of(says);
-  return name == "HEAD" && says.starts_with("refs/heads/") &&
-         std::find(parts.begin(), parts.end(), "..") == parts.end();
+  return name == "HEAD" && says.starts_with("refs/heads/") && !has_dots(says);
 }
 
 bool is_hook(std::string_view name) {
@@ -86,8 +85,7 @@ bool is_hook(std::string_view name) {
                                          "prepare-commit-msg",    "proc-receive",       "push-to-checkout",
                                          "reference-transaction", "sendemail-validate", "update"};
   const bool is_alike = name.starts_with("pre-") || name.starts_with("post-") || name.starts_with("p4-");
-  return (is_alike && name.find('.') == std::string_view::npos) ||
-         std::find(std::begin(others), std::end(others), name) != std::end(others);
+  return (is_alike && name.find('.') == std::string_view::npos) || contains(others, name);
 }
 
 bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
@@ -146,14 +144,13 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
 }
 
 bool DirectoryNames::has(std::string_view meaning) const {
-  return std::any_of(git_names_.begin(), git_names_.end(),
-                     [&](const GitName& name) { return name.meaning == meaning; });
+  return std::ranges::any_of(git_names_, [&](const GitName& name) { return name.meaning == meaning; });
 }
 
 // The first rule holds: what is a git directory is judged as that before it is judged as a part of another.
 void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::string_view reason) {
   const auto is_it = [&](const MemberName& member) { return member.name == found.name; };
-  if (std::any_of(members_.begin(), members_.end(), is_it)) return;
+  if (std::ranges::any_of(members_, is_it)) return;
   members_.push_back({found.name, found.kind, rule, reason});
   std::erase_if(subdirectories_, [&](const SubdirectoryName& sub) { return sub.name == found.name; });
 }
@@ -249,8 +246,8 @@ void DirectoryNames::settle_modules() {
       members_.push_back({file, NameKind::other, MemberRule::always, hooks_reason});
   }
   const auto is_hooks = [&](const std::string& name) {
-    return std::any_of(git_names_.begin(), git_names_.end(),
-                       [&](const GitName& found) { return found.meaning == "hooks" && found.name == name; });
+    return std::ranges::any_of(
+        git_names_, [&](const GitName& found) { return found.meaning == "hooks" && found.name == name; });
   };
   const bool is_one = is_git_ || is_common_ || is_worktree_;
   for (auto& sub : subdirectories_) {
@@ -264,9 +261,9 @@ void DirectoryNames::settle_links() {
   // Compared only where it can be one already: a command may have made a hundred thousand links.
   const std::vector<MemberName> so_far = members_;
   for (const auto& link : links_) {
-    const bool known =
-        is_name_of_git(link) && std::any_of(so_far.begin(), so_far.end(),
-                                            [&](const MemberName& member) { return member.name == link; });
+    const bool known = is_name_of_git(link) && std::ranges::any_of(so_far, [&](const MemberName& member) {
+                         return member.name == link;
+                       });
     if (!known) members_.push_back({link, NameKind::link, MemberRule::inner_link, inner_link_reason});
   }
 }
@@ -294,8 +291,8 @@ void DirectoryNames::settle() {
   if (part_ == GitPart::likely_hooks) settle_likely_hooks();
   settle_inside(is_git_ || (is_common_ && !is_likely) || is_worktree_);
   // In the order in which they are kept: spellings of a command's own do not come before what git reads.
-  std::stable_partition(members_.begin(), members_.end(),
-                        [](const MemberName& member) { return is_plain_name(member.name); });
+  std::ranges::stable_partition(members_,
+                                [](const MemberName& member) { return is_plain_name(member.name); });
 }
 
 // Of a git directory, or a worktree's.

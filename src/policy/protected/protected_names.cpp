@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "policy/protected/folded_name.hpp"
+#include "policy/rules/globs.hpp"
 
 namespace cloche {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::string_view first_of(std::string_view path) { return path.substr(
 constexpr bool comes_before(const ProtectedName& a, const ProtectedName& b) {
   return first_of(a.path) < first_of(b.path);
 }
-static_assert(std::is_sorted(std::begin(rows), std::end(rows), comes_before));
+static_assert(std::ranges::is_sorted(rows, comes_before));
 
 // The component of a row's path that follows `depth` others; empty: there is none.
 std::string_view component(const ProtectedName& row, size_t depth) {
@@ -28,20 +29,6 @@ std::string_view component(const ProtectedName& row, size_t depth) {
     rest.remove_prefix(slash + 1);
   }
   return first_of(rest);
-}
-
-// * is any run of characters, ? any one. The table has one * in a name at most.
-bool glob_matches(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find('*');
-  const auto same = [](std::string_view wanted, std::string_view given) {
-    return wanted.size() == given.size() && std::equal(wanted.begin(), wanted.end(), given.begin(),
-                                                       [](char a, char b) { return a == '?' || a == b; });
-  };
-  if (star == std::string_view::npos) return same(pattern, name);
-  const std::string_view before = pattern.substr(0, star);
-  const std::string_view after = pattern.substr(star + 1);
-  return name.size() >= before.size() + after.size() && same(before, name.substr(0, before.size())) &&
-         same(after, name.substr(name.size() - after.size()));
 }
 
 void step_into(NameMatch& match, const ProtectedName& row, size_t depth) {
@@ -58,8 +45,7 @@ NameMatch match_folded(const Trail& trail, std::string_view name) {
   for (const auto& step : trail) {
     if (component(*step.row, step.depth) == name) step_into(match, *step.row, step.depth + 1);
   }
-  const auto [first, last] =
-      std::equal_range(std::begin(rows), std::end(rows), ProtectedName{name, {}}, comes_before);
+  const auto [first, last] = std::ranges::equal_range(rows, ProtectedName{name, {}}, comes_before);
   for (const auto* row = first; row != last; ++row) step_into(match, *row, 1);
   for (const auto& row : globs) {
     if (match.member == nullptr && glob_matches(row.path, name)) match.member = &row;
@@ -73,7 +59,7 @@ bool is_plain_name(std::string_view name) {
   const auto is_plain = [](char c) {
     return c >= ' ' && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':' && c != '\\';
   };
-  return std::all_of(name.begin(), name.end(), is_plain) && !name.ends_with('.') && !name.ends_with(' ');
+  return std::ranges::all_of(name, is_plain) && !name.ends_with('.') && !name.ends_with(' ');
 }
 
 NameMatch match_name(const Trail& trail, std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "policy/plan/view_guards.hpp"
 #include "policy/protected/protected_directory.hpp"
@@ -18,8 +19,7 @@ void add_root(std::vector<FileFact>& roots, const FileFact& added) {
   const auto is_in = [](const FileFact& one, const FileFact& other) {
     return is_beneath(other.path, one.path) && one.mount == other.mount;
   };
-  if (std::any_of(roots.begin(), roots.end(), [&](const FileFact& root) { return is_in(added, root); }))
-    return;
+  if (std::ranges::any_of(roots, [&](const FileFact& root) { return is_in(added, root); })) return;
   std::erase_if(roots, [&](const FileFact& root) { return is_in(root, added); });
   roots.push_back(added);
 }
@@ -65,7 +65,7 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
   for (const auto& name : named) {
     const std::string path = tidied(workspace, name);
     const auto holds = [&](const std::string& root) { return is_beneath(root, path); };
-    if (!is_beneath(workspace, path) && std::none_of(roots.begin(), roots.end(), holds))
+    if (!is_beneath(workspace, path) && std::ranges::none_of(roots, holds))
       return refusal("--allow-protected " + name + " lies in nothing that the command can write to",
                      "name a path in the workspace, or grant the directory with --rw");
     allowed.push_back(path);
@@ -95,9 +95,9 @@ Result<void> judge_executed_root(const std::string& root, bool is_executed,
 Result<void> judge_mounts_below(const std::vector<std::string>& roots,
                                 const std::vector<std::string>& mount_points) {
   for (const auto& point : mount_points) {
-    if (std::find(roots.begin(), roots.end(), point) != roots.end()) continue;
+    if (contains(roots, point)) continue;
     const auto holds = [&](const std::string& root) { return is_beneath(root, point); };
-    const auto root = std::find_if(roots.begin(), roots.end(), holds);
+    const auto root = std::ranges::find_if(roots, holds);
     if (root == roots.end()) continue;
     return refusal(point + " is mounted in " + *root +
                        ", and a level without mounts of its own cannot keep it " + "from the command",
@@ -107,14 +107,12 @@ Result<void> judge_mounts_below(const std::vector<std::string>& roots,
 }
 
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path) {
-  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) {
-    return is_beneath(other, path) || is_beneath(path, other);
-  });
+  return std::ranges::any_of(
+      allowed, [&](const std::string& other) { return is_beneath(other, path) || is_beneath(path, other); });
 }
 
 bool is_allowed(const std::vector<std::string>& allowed, const std::string& path) {
-  return std::any_of(allowed.begin(), allowed.end(),
-                     [&](const std::string& other) { return is_beneath(other, path); });
+  return is_beneath_any(allowed, path);
 }
 
 }  // namespace cloche

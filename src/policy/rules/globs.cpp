@@ -103,8 +103,8 @@ Result<PathGlob> PathGlob::read(std::string_view text) {
 
 bool PathGlob::matches(std::string_view path) const {
   const auto names = components_of(path);
-  return std::any_of(alternatives_.begin(), alternatives_.end(),
-                     [&](const GlobComponents& pattern) { return components_match(pattern, names); });
+  return std::ranges::any_of(alternatives_,
+                             [&](const GlobComponents& pattern) { return components_match(pattern, names); });
 }
 
 bool is_glob(std::string_view pattern) { return pattern.find_first_of("*?") != std::string_view::npos; }
@@ -135,18 +135,16 @@ bool glob_matches(std::string_view pattern, std::string_view name) {
 std::string sample_name(std::string_view pattern) {
   if (is_glob(pattern) && glob_matches(pattern, "run_shell")) return "run_shell";
   std::string name(pattern);
-  name.erase(std::remove(name.begin(), name.end(), '*'), name.end());
-  std::replace(name.begin(), name.end(), '?', 'x');
+  std::erase(name, '*');
+  std::ranges::replace(name, '?', 'x');
   return name;
 }
 
 bool is_tool_pattern(std::string_view pattern) {
   constexpr size_t longest = 128;
-  return !pattern.empty() && pattern.size() <= longest &&
-         std::all_of(pattern.begin(), pattern.end(), [](char c) {
-           return ascii::is_letter_or_digit(c) ||
-                  std::string_view("_-.:/@*?").find(c) != std::string_view::npos;
-         });
+  return !pattern.empty() && pattern.size() <= longest && std::ranges::all_of(pattern, [](char c) {
+    return ascii::is_letter_or_digit(c) || std::string_view("_-.:/@*?").find(c) != std::string_view::npos;
+  });
 }
 
 bool glob_covers(std::string_view wide, std::string_view narrow) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text/ascii.hpp"
+#include "base/text/pieces.hpp"
 
 namespace cloche {
 namespace {
@@ -18,12 +19,6 @@ bool is_of_scheme(char c) { return is_letter(c) || is_digit(c) || c == '+' || c 
 bool is_option(std::string_view text) { return text.size() > 1 && text[0] == '-'; }
 
 std::string_view from(std::string_view text, size_t at) { return text.substr(std::min(at, text.size())); }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = ascii::lower(c);
-  return out;
-}
 
 // scheme://rest, and where it stands.
 struct Address {
@@ -51,7 +46,7 @@ std::optional<Address> next_address(std::string_view word, size_t at) {
     if (begin == colon) continue;
     const std::string_view scheme = word.substr(begin, colon - begin);
     const size_t end = end_of_address(word, colon + 3);
-    return Address{begin, end, lower(scheme.substr(scheme.rfind('+') + 1)),  // npos + 1 is 0
+    return Address{begin, end, ascii::lowered(scheme.substr(scheme.rfind('+') + 1)),  // npos + 1 is 0
                    word.substr(colon + 3, end - colon - 3)};
   }
   return {};
@@ -82,8 +77,8 @@ class Reader {
 
   void add(std::string_view text, bool guess = false) {
     if (text.empty() || too_many()) return;
-    const auto same = std::find_if(list_.begin(), list_.end(),
-                                   [&](const PathCandidate& path) { return path.written == text; });
+    const auto same =
+        std::ranges::find_if(list_, [&](const PathCandidate& path) { return path.written == text; });
     if (same != list_.end()) {
       if (!guess) same->role = PathRole::argument;
       return;
@@ -107,9 +102,7 @@ class Reader {
     for (size_t at = text.find('='); at != std::string_view::npos && !too_many(); at = text.find('=', at + 1))
       add(word_.substr(static_cast<size_t>(text.data() - word_.data()) + at + 1));
     while (!text.empty() && !too_many()) {
-      const size_t end = std::min(text.find_first_of(separators), text.size());
-      read_piece(text.substr(0, end));
-      text = from(text, end + 1);
+      read_piece(take_until(text, separators));
     }
   }
 

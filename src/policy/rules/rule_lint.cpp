@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/lists.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/rules/globs.hpp"
 
 namespace cloche {
@@ -89,22 +91,7 @@ std::string_view near_miss(std::string_view name, const std::vector<const ToolAr
 }
 
 const ToolArgument* find_argument(const ToolArguments& tool, std::string_view name) {
-  const auto at = std::find_if(
-      tool.arguments.begin(), tool.arguments.end(),
-      [&](const ToolArgument& argument) { return argument.name == canonical_argument(tool.tool, name); });
-  return at == tool.arguments.end() ? nullptr : &*at;
-}
-
-const ArgumentPattern* argument_of(const Rule& rule, std::string_view name) {
-  const auto at = std::find_if(rule.arguments.begin(), rule.arguments.end(),
-                               [&](const ArgumentPattern& argument) { return argument.name == name; });
-  return at == rule.arguments.end() ? nullptr : &*at;
-}
-
-std::string list_of(const std::vector<std::string_view>& names) {
-  std::string list;
-  for (std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-  return list;
+  return find_by(tool.arguments, &ToolArgument::name, canonical_argument(tool.tool, name));
 }
 
 // Equal for rules that say the same of the same arguments, in whatever order.
@@ -119,12 +106,12 @@ Condition condition_of(const Rule& rule) {
 // By its letters: these match every text, and others may as well.
 bool matches_every_text(std::string_view pattern) {
   constexpr std::string_view all[] = {"", "^", "$", ".*", "^.*", ".*$", "^.*$"};
-  return std::find(std::begin(all), std::end(all), pattern) != std::end(all);
+  return contains(all, pattern);
 }
 
 bool matches_every_text(const Rule& rule) {
-  return std::all_of(rule.arguments.begin(), rule.arguments.end(),
-                     [](const ArgumentPattern& argument) { return matches_every_text(argument.pattern); });
+  return std::ranges::all_of(
+      rule.arguments, [](const ArgumentPattern& argument) { return matches_every_text(argument.pattern); });
 }
 
 class Linter {
@@ -180,7 +167,7 @@ class Linter {
   bool report_unknown(const Rule& rule) {
     const auto tools = tools_of(rule);
     if (tools.empty()) return report_unknown_tool(rule);
-    return std::any_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& argument) {
+    return std::ranges::any_of(rule.arguments, [&](const ArgumentPattern& argument) {
       return report_unknown_argument(rule, argument, tools);
     });
   }
@@ -199,9 +186,8 @@ class Linter {
 
   bool report_unknown_argument(const Rule& rule, const ArgumentPattern& argument,
                                const std::vector<const ToolArguments*>& tools) {
-    const bool possible = std::any_of(tools.begin(), tools.end(), [&](const ToolArguments* tool) {
-      return find_argument(*tool, argument.name) != nullptr;
-    });
+    const bool possible = std::ranges::any_of(
+        tools, [&](const ToolArguments* tool) { return find_argument(*tool, argument.name) != nullptr; });
     if (possible) return false;
     if (is_glob(rule.tool)) {
       note(rule, "no known tool that " + rule.tool + " matches has an argument " + argument.name +
@@ -210,7 +196,8 @@ class Linter {
     }
     std::vector<std::string_view> names;
     for (const auto& known : tools.front()->arguments) names.push_back(known.name);
-    const std::string what = rule.tool + " has no argument " + argument.name + "; it has " + list_of(names);
+    const std::string what =
+        rule.tool + " has no argument " + argument.name + "; it has " + comma_separated(names);
     if (tools.front()->others) {
       note(rule, what + ", and takes others");
       return false;
@@ -225,7 +212,7 @@ class Linter {
     if (alike != by_condition_.end())
       for (const Rule* earlier : alike->second)
         if (glob_covers(earlier->tool, rule.tool)) return earlier;
-    const auto wide = std::find_if(of_every_text_.begin(), of_every_text_.end(), [&](const Rule* earlier) {
+    const auto wide = std::ranges::find_if(of_every_text_, [&](const Rule* earlier) {
       return glob_covers(earlier->tool, rule.tool) && always_has_arguments_of(*earlier, rule);
     });
     return wide == of_every_text_.end() ? nullptr : *wide;
@@ -233,10 +220,11 @@ class Linter {
 
   // Whether no call that `narrow` matches comes without an argument that `wide` names.
   bool always_has_arguments_of(const Rule& wide, const Rule& narrow) const {
-    return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const ArgumentPattern& argument) {
+    return std::ranges::all_of(wide.arguments, [&](const ArgumentPattern& argument) {
       const auto name = canonical_argument(narrow.tool, argument.name);
       const ToolArgument* known = known_argument(narrow, name);
-      return argument_of(narrow, name) != nullptr || (known != nullptr && known->always);
+      return find_by(narrow.arguments, &ArgumentPattern::name, name) != nullptr ||
+             (known != nullptr && known->always);
     });
   }
 

@@ -52,13 +52,6 @@ std::string remedy(const Rule& rule, const std::string& where) {
   return "change " + here;
 }
 
-// Of a call that no rule can judge as it was sent.
-Verdict deny(std::string reason, std::string instead) {
-  Verdict verdict{GateId::rules, Decision::deny, std::move(reason)};
-  verdict.instead = std::move(instead);
-  return verdict;
-}
-
 // Aliases resolved; nullopt when two arguments come down to one name, because then it is not known which
 // counts.
 std::optional<RuleCall> canonical(const RuleCall& call) {
@@ -70,13 +63,13 @@ std::optional<RuleCall> canonical(const RuleCall& call) {
 
 // All patterns of a file together have a million instructions at most, so that shorter calls need no look.
 bool is_large(const RuleCall& call) {
-  return std::any_of(call.arguments.begin(), call.arguments.end(),
-                     [](const auto& argument) { return argument.second.size() > short_text; });
+  return std::ranges::any_of(call.arguments,
+                             [](const auto& argument) { return argument.second.size() > short_text; });
 }
 
 // Whether a file has a rule about this tool that looks at arguments.
 bool has_patterns_for(const RuleFile& file, std::string_view tool) {
-  return std::any_of(file.rules().begin(), file.rules().end(), [&](const Rule& rule) {
+  return std::ranges::any_of(file.rules(), [&](const Rule& rule) {
     return !rule.arguments.empty() && tool_matches(rule.tool, tool);
   });
 }
@@ -84,31 +77,30 @@ bool has_patterns_for(const RuleFile& file, std::string_view tool) {
 bool have_patterns_for(const RuleFiles& files, std::string_view tool) {
   const std::initializer_list<const std::optional<RuleFile>*> all = {&files.managed, &files.user,
                                                                      &files.project};
-  return std::any_of(all.begin(), all.end(),
-                     [&](const auto* file) { return *file && has_patterns_for(**file, tool); });
+  return std::ranges::any_of(all, [&](const auto* file) { return *file && has_patterns_for(**file, tool); });
 }
 
 // What no pattern can be trusted to see through.
 std::optional<Verdict> refuse_text(const RuleFiles& files, std::string_view tool, std::string_view name,
                                    std::string_view text) {
   if ((!is_utf8(text) || !is_utf8(name)) && have_patterns_for(files, tool))
-    return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
+    return deny(GateId::rules, "an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
   if (text.size() > longest_text)
-    return deny("the argument " + shown(name, 60) + " is too long to be judged by rules",
+    return deny(GateId::rules, "the argument " + shown(name, 60) + " is too long to be judged by rules",
                 "send less at once");
   return std::nullopt;
 }
 
 std::optional<Verdict> refuse_unjudgeable(const RuleFiles& files, const RuleCall& call) {
   if (!is_tool_pattern(call.tool) || is_glob(call.tool))
-    return deny("the tool has a name that no tool can have", "call a tool by its name");
+    return deny(GateId::rules, "the tool has a name that no tool can have", "call a tool by its name");
   for (const auto& [name, text] : call.arguments)
     if (auto refused = refuse_text(files, call.tool, name, text)) return refused;
   return call.runs ? refuse_text(files, call.tool, "cmd", *call.runs) : std::nullopt;
 }
 
 bool looks_at(const Rule& rule, std::string_view tool, std::string_view argument) {
-  return std::any_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& one) {
+  return std::ranges::any_of(rule.arguments, [&](const ArgumentPattern& one) {
     return canonical_argument(tool, one.name) == argument;
   });
 }
@@ -142,8 +134,8 @@ bool tool_matches(std::string_view pattern, std::string_view tool) {
 
 bool matches(const Rule& rule, const RuleCall& call) {
   if (!tool_matches(rule.tool, call.tool)) return false;
-  return std::all_of(rule.arguments.begin(), rule.arguments.end(),
-                     [&](const ArgumentPattern& argument) { return is_found(argument, call); });
+  return std::ranges::all_of(rule.arguments,
+                             [&](const ArgumentPattern& argument) { return is_found(argument, call); });
 }
 
 // A rule can only match where the pattern of its first argument does.
@@ -192,7 +184,7 @@ std::vector<const Rule*> RuleFile::candidates(const RuleCall& call) const {
     group.add_found(asked->second, numbers);
     if (call.runs && argument == "cmd") group.add_found(*call.runs, numbers);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()),
                 numbers.end());  // asked and run may both find one
   std::vector<const Rule*> found;
@@ -228,10 +220,8 @@ bool RuleFile::is_too_costly(const RuleCall& call) const {
 }
 
 Verdict RuleFile::too_costly() const {
-  Verdict verdict =
-      deny("the call is too long to be judged by the operator's rules in time", "send less at once");
-  verdict.fix = "write simpler patterns in " + source_;
-  return verdict;
+  return deny(GateId::rules, "the call is too long to be judged by the operator's rules in time",
+              "send less at once", "write simpler patterns in " + source_);
 }
 
 Verdict RuleFile::verdict_of(const Rule& rule) const {
@@ -319,7 +309,8 @@ Verdict strictest_of(const RuleFiles& files, Verdict strictest, const Judge& jud
 
 Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
   const auto plain = canonical(call);
-  if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
+  if (!plain)
+    return deny(GateId::rules, "cmd and command are one argument and both are given", "send one of them");
   if (auto refused = refuse_unjudgeable(files, *plain)) return *std::move(refused);
   return strictest_of(files, {GateId::rules, Decision::allow, "no permission rules are set"},
                       [&](const RuleFile& file) { return file.judge(*plain); });
@@ -368,7 +359,8 @@ Verdict rules_on_text(const RuleFiles& files, const std::vector<TextReading>& re
   std::vector<TextReading> plain;
   for (const auto& reading : readings) {
     auto call = canonical(reading.call);
-    if (!call) return deny("cmd and command are one argument and both are given", "send one of them");
+    if (!call)
+      return deny(GateId::rules, "cmd and command are one argument and both are given", "send one of them");
     plain.push_back({*std::move(call), std::string(canonical_argument(reading.call.tool, reading.argument)),
                      reading.weight, std::string(canonical_tool(reading.called))});
     if (auto refused = refuse_unjudgeable(files, with_text(plain.back(), opaque.text)))

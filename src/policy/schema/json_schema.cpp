@@ -4,7 +4,9 @@
 #include <set>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/decimal.hpp"
+#include "base/text/pieces.hpp"
 #include "policy/schema/schema_program.hpp"
 
 namespace cloche {
@@ -41,8 +43,8 @@ int compare(const JsonValue& a, const JsonValue& b) {
 }
 
 uint64_t code_points(std::string_view text) {
-  return static_cast<uint64_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+  return static_cast<uint64_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
 std::string escaped(std::string_view name) {
@@ -110,9 +112,8 @@ class Checker {
     if (!node.values) return true;
     const std::string text = canonical_json(value);
     if (!spend(text.size() / 32 + node.values->size() / 8)) return exhaust();
-    if (std::find(node.values->begin(), node.values->end(), text) != node.values->end()) return true;
-    std::string list;
-    for (const auto& allowed : *node.values) list += (list.empty() ? "" : ", ") + allowed;
+    if (contains(*node.values, text)) return true;
+    const std::string list = comma_separated(*node.values);
     return fail(list.size() > 300 ? "must be one of the listed values" : "must be one of " + list);
   }
 
@@ -190,9 +191,8 @@ class Checker {
 
   bool check_contains(const SchemaNode& node, const JsonValue& value) {
     const uint64_t least = node.least_contained.value_or(1);
-    const auto count = static_cast<uint64_t>(
-        std::count_if(value.items.begin(), value.items.end(),
-                      [&](const JsonValue& item) { return fits(*node.contains, item); }));
+    const auto count = static_cast<uint64_t>(std::ranges::count_if(
+        value.items, [&](const JsonValue& item) { return fits(*node.contains, item); }));
     if (exhausted_) return false;
     if (count < least) return fail("must contain at least " + std::to_string(least) + " items that fit");
     if (node.most_contained && count > *node.most_contained)
@@ -205,8 +205,8 @@ class Checker {
     if (!check_required(node.required, value)) return false;
     for (const auto& [name, needs] : node.dependent)
       if (value.find(name) != nullptr && !check_required(needs, value)) return false;
-    return std::all_of(value.members.begin(), value.members.end(),
-                       [&](const JsonMember& member) { return check_member(node, member); });
+    return std::ranges::all_of(value.members,
+                               [&](const JsonMember& member) { return check_member(node, member); });
   }
 
   bool check_required(const std::vector<std::string>& names, const JsonValue& value) {
@@ -225,9 +225,8 @@ class Checker {
     }
     const std::string step = escaped(member.name);
     bool known = false;
-    const auto property =
-        std::lower_bound(node.properties.begin(), node.properties.end(), member.name,
-                         [](const auto& pair, const std::string& name) { return pair.first < name; });
+    const auto property = std::ranges::lower_bound(
+        node.properties, member.name, {}, [](const auto& pair) -> auto& { return pair.first; });
     if (property != node.properties.end() && property->first == member.name) {
       known = true;
       if (!check_at(step, property->second, member.value)) return false;
@@ -246,7 +245,7 @@ class Checker {
     for (SchemaNumber part : node.all_of)
       if (!check(part, value)) return false;
     const auto fitting = [&](const std::vector<SchemaNumber>& parts) {
-      return std::count_if(parts.begin(), parts.end(), [&](SchemaNumber part) { return fits(part, value); });
+      return std::ranges::count_if(parts, [&](SchemaNumber part) { return fits(part, value); });
     };
     if (!node.any_of.empty() && fitting(node.any_of) == 0)
       return fail("must fit one of the schemas of anyOf");

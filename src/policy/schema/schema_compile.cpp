@@ -2,6 +2,7 @@
 #include <map>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/decimal.hpp"
 #include "policy/schema/json_schema.hpp"
 #include "policy/schema/schema_program.hpp"
@@ -120,8 +121,7 @@ class Compiler {
     if (!value.is_array()) return fail(value.line, "expected a list of names");
     for (const auto& item : value.items) {
       if (!item.is_string()) return fail(item.line, "expected a name");
-      if (std::find(names.begin(), names.end(), item.text) != names.end())
-        return fail(item.line, json_quote(item.text) + " is here twice");
+      if (contains(names, item.text)) return fail(item.line, json_quote(item.text) + " is here twice");
       names.push_back(item.text);
     }
     return names;
@@ -153,9 +153,7 @@ class Compiler {
   // enum and const together: what both have.
   static void narrow_values(SchemaNode& node, std::vector<std::string> values) {
     if (node.values)
-      std::erase_if(values, [&](const std::string& value) {
-        return std::find(node.values->begin(), node.values->end(), value) == node.values->end();
-      });
+      std::erase_if(values, [&](const std::string& value) { return !contains(*node.values, value); });
     node.values = std::move(values);
   }
 
@@ -240,7 +238,7 @@ class Compiler {
       const SchemaNumber number = TRY(add(member.value));
       node.properties.emplace_back(member.name, number);
     }
-    std::sort(node.properties.begin(), node.properties.end());
+    std::ranges::sort(node.properties);
     return {};
   }
 
@@ -327,9 +325,7 @@ const Compiler::Keyword* Compiler::find_keyword(std::string_view name) {
       {"examples", nullptr},
       {"format", nullptr},
   };
-  const auto* found = std::find_if(std::begin(keywords), std::end(keywords),
-                                   [&](const Keyword& known) { return known.name == name; });
-  return found == std::end(keywords) ? nullptr : found;
+  return find_by(keywords, &Keyword::name, name);
 }
 
 }  // namespace

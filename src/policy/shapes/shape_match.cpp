@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 
 namespace cloche {
@@ -16,7 +17,7 @@ bool is_word(char c) { return ascii::is_letter_or_digit(c) || c == '_'; }
 
 template <typename Test>
 bool all(std::string_view text, Test test) {
-  return std::all_of(text.begin(), text.end(), test);
+  return std::ranges::all_of(text, test);
 }
 
 bool is_module(std::string_view word) {
@@ -50,7 +51,7 @@ bool is_operand(std::string_view word) { return !word.empty() && word[0] != '-' 
 
 bool has_ending(std::string_view word, const std::vector<std::string>& endings) {
   const std::string_view name = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
-  return endings.empty() || std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) {
+  return endings.empty() || std::ranges::any_of(endings, [&](const std::string& ending) {
            return name.size() > ending.size() && name.ends_with(ending);
          });
 }
@@ -80,7 +81,7 @@ bool spells(std::string_view word, std::string_view option) {
 
 bool takes(const ShapePart& part, const std::string& word) {
   switch (part.kind) {
-    case Kind::word: return std::find(part.words.begin(), part.words.end(), word) != part.words.end();
+    case Kind::word: return contains(part.words, word);
     case Kind::number: return is_number(word, part.prefix);
     case Kind::file:
       return is_operand(word) && word.back() != '/' && has_ending(word, part.words) &&
@@ -89,8 +90,8 @@ bool takes(const ShapePart& part, const std::string& word) {
     case Kind::name: return is_of_class(part.name, word);
     case Kind::text: return true;
     case Kind::args:
-      return std::none_of(part.forbidden.begin(), part.forbidden.end(),
-                          [&](const std::string& option) { return spells(word, option); });
+      return std::ranges::none_of(part.forbidden,
+                                  [&](const std::string& option) { return spells(word, option); });
     case Kind::maybe: return false;
   }
   return false;
@@ -143,7 +144,7 @@ class Matcher {
 
 bool takes_program(const Shape& shape, const std::string& program) {
   const auto& words = shape.parts.front().words;
-  return std::find(words.begin(), words.end(), program) != words.end();
+  return contains(words, program);
 }
 
 std::string absolute(const std::string& path, const std::string& workspace) {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/json/json_text.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "policy/shapes/shape_match.hpp"
 
@@ -37,8 +38,7 @@ class Reader {
     Shapes shapes;
     for (const auto& item : list->items) {
       Shape read = TRY(shape(item, *profile));
-      const bool twice =
-          std::any_of(shapes.begin(), shapes.end(), [&](const Shape& other) { return other.id == read.id; });
+      const bool twice = std::ranges::any_of(shapes, [&](const Shape& other) { return other.id == read.id; });
       if (twice) return wrong(item, "there is a shape " + read.id + " already");
       shapes.push_back(std::move(read));
     }
@@ -82,8 +82,7 @@ class Reader {
     choices_ = 0;
     shape.parts = TRY(parts(*argv, Place::top));
     const ShapePart& program = shape.parts.front();
-    const bool plain =
-        program.kind == Kind::word && std::none_of(program.words.begin(), program.words.end(), has_slash);
+    const bool plain = program.kind == Kind::word && std::ranges::none_of(program.words, has_slash);
     if (!plain) return wrong(*argv, "the first word is not the name of a program");
     if (const JsonValue* harden = item.find("harden")) shape.hardening = TRY(hardening(*harden, shape.parts));
     shape.accepts = TRY(examples(item, "accepts"));
@@ -189,10 +188,9 @@ class Reader {
                                                              {"subcommand", Name::subcommand},
                                                              {"package", Name::package},
                                                              {"tool", Name::tool}};
-    const auto row = std::find_if(std::begin(classes), std::end(classes), [&](const auto& known) {
-      return value.is_string() && value.text == known.first;
-    });
-    if (row == std::end(classes)) return wrong(value, "name is not module, subcommand, package or tool");
+    const auto* row =
+        value.is_string() ? find_by(classes, &std::pair<std::string_view, Name>::first, value.text) : nullptr;
+    if (row == nullptr) return wrong(value, "name is not module, subcommand, package or tool");
     part.name = row->second;
     TRY(count(item, part));
     return part;
@@ -232,19 +230,18 @@ class Reader {
     if (const JsonValue* argv = item.find("argv")) {
       hardening.argv = TRY(texts(*argv));
       const auto& programs = pattern.front().words;
-      if (std::find(programs.begin(), programs.end(), hardening.argv.front()) == programs.end())
+      if (!contains(programs, hardening.argv.front()))
         return wrong(*argv, "hardening keeps the program that was judged");
-      const bool has_operands = std::any_of(pattern.begin(), pattern.end(), is_operand);
-      if (has_operands != (std::count(hardening.argv.begin(), hardening.argv.end(), operands_word) == 1))
+      const bool has_operands = std::ranges::any_of(pattern, is_operand);
+      if (has_operands != (std::ranges::count(hardening.argv, operands_word) == 1))
         return wrong(*argv, "{operands} stands once where the shape has operands, and not otherwise");
     }
     if (const JsonValue* directory = item.find("directory")) {
       hardening.directory = TRY(text_of(item, "directory"));
       if (!is_plain_absolute(hardening.directory))
         return wrong(*directory, "directory is not a plain absolute path");
-      const bool loose = std::any_of(pattern.begin(), pattern.end(), [](const ShapePart& part) {
-        return part.kind == Kind::args || part.kind == Kind::name;
-      });
+      const bool loose = std::ranges::any_of(
+          pattern, [](const ShapePart& part) { return part.kind == Kind::args || part.kind == Kind::name; });
       if (loose) return wrong(*directory, "arguments that are no files cannot move to another directory");
     }
     if (const JsonValue* env = item.find("env")) hardening.environment = TRY(environment(*env));
@@ -265,7 +262,7 @@ class Reader {
 
   static bool is_operand(const ShapePart& part) {
     using Name = ShapePart::NameClass;
-    const bool inner = std::any_of(part.inner.begin(), part.inner.end(), is_operand);
+    const bool inner = std::ranges::any_of(part.inner, is_operand);
     return inner || part.kind == Kind::file || part.kind == Kind::path || part.kind == Kind::args ||
            (part.kind == Kind::name && (part.name == Name::package || part.name == Name::tool));
   }
@@ -332,9 +329,8 @@ void check_one(const Shape& shape, const Shapes& shapes, ExampleCount& count) {
   for (const auto& example : shape.refuses) {
     ++count.checked;
     if (!example.problem.empty()) continue;  // refused before any shape is asked
-    const auto taken = std::find_if(shapes.begin(), shapes.end(), [&](const Shape& other) {
-      return match_shape(other, example.argv).has_value();
-    });
+    const auto taken = std::ranges::find_if(
+        shapes, [&](const Shape& other) { return match_shape(other, example.argv).has_value(); });
     if (taken != shapes.end())
       count.failures.push_back(failure(shape, example, "should be refused and is accepted by " + taken->id));
   }

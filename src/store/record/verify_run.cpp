@@ -415,9 +415,7 @@ std::string to_json(const Verification& verification) {
   } else {
     out.null();
   }
-  out.key("notes").begin_array();
-  for (const auto& note : verification.notes) out.value(note);
-  return out.end_array().end_object().text();
+  return out.member("notes", verification.notes).end_object().text();
 }
 
 }  // namespace cloche

@@ -56,13 +56,6 @@ Result<void> lay_out(const Outcome& outcome, const PrintedStreams& printed, cons
   return {};
 }
 
-void add_sentences(JsonWriter& out, std::string_view name, const std::vector<std::string>& sentences) {
-  if (sentences.empty()) return;
-  out.key(name).begin_array();
-  for (const auto& sentence : sentences) out.value(sentence);
-  out.end_array();
-}
-
 // What has no output to show: it was never started.
 std::string unstarted(const Outcome& outcome, const std::string& program) {
   if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
@@ -232,8 +225,8 @@ std::string process_output_json(const Outcome& outcome, const ShownStreams& stre
   for (const auto& denial : outcome.denials) {
     if (is_by_egress(denial)) refused.push_back(neutralised(denial.what.text()));
   }
-  add_sentences(out, "denials", refused);
-  add_sentences(out, "notes", remarks_on(outcome));
+  if (!refused.empty()) out.member("denials", refused);
+  if (const auto remarks = remarks_on(outcome); !remarks.empty()) out.member("notes", remarks);
   return out.end_object().text();
 }
 

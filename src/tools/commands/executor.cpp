@@ -5,6 +5,7 @@
 
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "model/backend.hpp"
@@ -24,9 +25,7 @@ constexpr std::string_view known_keys[] = {"name", "description",  "input_schema
 const LimitInfo* find_limit(std::string_view name) {
   if (name == "timeout_s") name = "timeout";
   if (name == "cpu_s") name = "cpu";
-  const auto* found = std::find_if(std::begin(limit_table), std::end(limit_table),
-                                   [&](const LimitInfo& row) { return row.name == name; });
-  return found == std::end(limit_table) ? nullptr : found;
+  return find_by(limit_table, &LimitInfo::name, name);
 }
 
 class ManifestReader {
@@ -91,7 +90,7 @@ class ManifestReader {
     for (const auto& [name, line, value] : object.members) {
       const LimitInfo* row = find_limit(name);
       if (row == nullptr) return fail(line, "unknown limit " + json_quote(shown(name, 80)));
-      if (std::find(given.begin(), given.end(), row->id) != given.end())
+      if (contains(given, row->id))
         return fail(line, "the limit " + name + " is given twice, under two names");
       given.push_back(row->id);
       TRY(narrow(limits, *row, name, value));

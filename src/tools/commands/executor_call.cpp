@@ -1,4 +1,4 @@
-#include "tools/commands/executor_call.hpp"
+#include "tools/commands/executor.hpp"
 
 #include <algorithm>
 
@@ -15,8 +15,8 @@ struct Runner {
 constexpr Runner runners[] = {{".py", "python3"}, {".sh", "bash"}, {".js", "node"}, {".rb", "ruby"}};
 
 bool has(const Executor& executor, Capability::Family family) {
-  return std::any_of(executor.capabilities.begin(), executor.capabilities.end(),
-                     [&](const Capability& capability) { return capability.family == family; });
+  return std::ranges::any_of(executor.capabilities,
+                             [&](const Capability& capability) { return capability.family == family; });
 }
 
 std::vector<std::string> argv_of(const Executor& executor) {

@@ -4,6 +4,7 @@
 
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/text/shell_parts.hpp"
 #include "policy/gates/gates.hpp"
 #include "tools/answer/process_output.hpp"
@@ -89,9 +90,9 @@ class Reading {
   void take_words(const JsonValue& value) {
     if (is_second()) return;
     intent_.form = Intent::Form::words;
-    const bool texts =
-        value.is_array() && std::all_of(value.items.begin(), value.items.end(),
-                                        [](const JsonValue& item) { return item.is_string(); });
+    const bool texts = value.is_array() && std::ranges::all_of(value.items, [](const JsonValue& item) {
+                         return item.is_string();
+                       });
     if (!texts) return wrong("argv is not a list of texts");
     for (const auto& item : value.items) intent_.argv.push_back(item.text);
     if (const std::string text = quote_words(intent_.argv); has_tab_in_word(text)) take_tab(text);
@@ -123,7 +124,7 @@ class Reading {
 std::string tool_name(std::string_view written) {
   if (written == "run_shell_command") return "run_shell";
   const auto& tools = shipped_tools();
-  return std::find(tools.begin(), tools.end(), written) != tools.end() ? std::string(written) : std::string();
+  return contains(tools, written) ? std::string(written) : std::string();
 }
 
 ToolSpec run_shell_spec() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/utf8.hpp"
@@ -15,13 +16,6 @@ namespace {
 
 constexpr size_t longest_path = 4095;  // the kernel's, less the NUL
 constexpr size_t longest_name = 255;
-
-// `instead` is for the model and `fix` for the operator.
-Verdict deny(std::string reason, std::string instead, std::string fix = {}) {
-  Verdict verdict{GateId::path, Decision::deny, std::move(reason), {}, std::move(fix)};
-  verdict.instead = std::move(instead);
-  return verdict;
-}
 
 std::string quoted(std::string_view path) { return "'" + shown(path) + "'"; }
 
@@ -42,12 +36,14 @@ std::string unreadable(std::string_view path) {
 std::optional<Verdict> refuse_letters(const std::string& path) {
   const std::string plainer = "use a plain name";
   if (path.size() > longest_path)
-    return deny("the path is longer than " + std::to_string(longest_path) + " bytes", "use a shorter one");
+    return deny(GateId::path, "the path is longer than " + std::to_string(longest_path) + " bytes",
+                "use a shorter one");
   if (const std::string why = unreadable(path); !why.empty())
-    return deny("the path " + quoted(path) + " " + why, plainer);
+    return deny(GateId::path, "the path " + quoted(path) + " " + why, plainer);
   for (const auto& name : components_of(path)) {
     if (name.size() > longest_name)
-      return deny("a name in the path is longer than " + std::to_string(longest_name) +
+      return deny(GateId::path,
+                  "a name in the path is longer than " + std::to_string(longest_name) +
                       " bytes: " + quoted(name.substr(0, 60)),
                   plainer);
   }
@@ -57,18 +53,19 @@ std::optional<Verdict> refuse_letters(const std::string& path) {
 std::optional<Verdict> refuse_place(const FileAction& action) {
   const std::string& path = action.path;
   if (path.starts_with('/')) {
-    return changes_files(action.kind) ? deny(quoted(path) + " is an absolute path",
+    return changes_files(action.kind) ? deny(GateId::path, quoted(path) + " is an absolute path",
                                              "use one that is relative to the workspace, as out/report.md")
-                                      : deny(quoted(path) + " is not in the workspace",
+                                      : deny(GateId::path, quoted(path) + " is not in the workspace",
                                              "use a path that is relative to the workspace");
   }
-  const auto names = components_of(path);
-  if (std::find(names.begin(), names.end(), "..") != names.end())
-    return deny(quoted(path) + " goes up with ..", "write the path from the workspace down, without ..");
+  if (has_dots(path))
+    return deny(GateId::path, quoted(path) + " goes up with ..",
+                "write the path from the workspace down, without ..");
   if (is_cloches_own(path)) {
-    return deny(quoted(path) + " is Cloche's own", folded_name(names.front()) == "tool_calls"
-                                                       ? "results of earlier calls come from read_tool_result"
-                                                       : "use another path");
+    return deny(GateId::path, quoted(path) + " is Cloche's own",
+                folded_name(components_of(path).front()) == "tool_calls"
+                    ? "results of earlier calls come from read_tool_result"
+                    : "use another path");
   }
   return {};
 }
@@ -76,7 +73,7 @@ std::optional<Verdict> refuse_place(const FileAction& action) {
 std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
                                     const std::vector<ProtectedPart>& parts, std::string_view workspace) {
   const auto refuse = [&](std::string_view reason, std::string rule) {
-    Verdict verdict = deny(quoted(path) + " is protected: " + std::string(reason),
+    Verdict verdict = deny(GateId::path, quoted(path) + " is protected: " + std::string(reason),
                            "ask the user to change it, or put the text under another name");
     verdict.rule = std::move(rule);
     return verdict;
@@ -87,10 +84,9 @@ std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
   if (const ProtectedPart* part = find_part(parts, path))
     return refuse(part->reason, part->path + " the installation");
   const auto names = components_of(path);
-  const auto dotted =
-      std::find_if(names.begin(), names.end(), [](std::string_view name) { return name[0] == '.'; });
+  const auto dotted = std::ranges::find_if(names, [](std::string_view name) { return name[0] == '.'; });
   if (dotfiles == Dotfiles::refuse && dotted != names.end()) {
-    return deny(quoted(path) + " has the dot-file " + quoted(*dotted) + " in it",
+    return deny(GateId::path, quoted(path) + " has the dot-file " + quoted(*dotted) + " in it",
                 "use a name without the dot", "set dotfiles to allow");
   }
   return {};
@@ -104,11 +100,12 @@ Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const std::vecto
   const bool needs_a_file = changes_files(action.kind) || action.kind == FileAction::Kind::read;
   if (auto refused = refuse_letters(path)) return *refused;
   if (needs_a_file && path.empty())
-    return deny("the path names no file", "give the path of a file, relative to the workspace");
+    return deny(GateId::path, "the path names no file", "give the path of a file, relative to the workspace");
   if (auto refused = refuse_place(action)) return *refused;
   if (changes_files(action.kind)) {
     if (path.ends_with('/'))
-      return deny(quoted(path) + " names a directory", "give the path of a file; its directories are made");
+      return deny(GateId::path, quoted(path) + " names a directory",
+                  "give the path of a file; its directories are made");
     if (auto refused = refuse_write(path, dotfiles, parts, workspace)) return *refused;
   }
   return {GateId::path, Decision::allow,

@@ -1,6 +1,7 @@
 // What a call of a file tool means.
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "policy/rules/globs.hpp"
@@ -124,9 +125,8 @@ class Reading {
 
 FileCall parse_file_call(std::string_view tool, const JsonValue& arguments, std::string_view workspace) {
   FileCall call;
-  const auto* found = std::find_if(std::begin(file_tools), std::end(file_tools),
-                                   [&](const FileTool& known) { return known.name == tool; });
-  if (found == std::end(file_tools)) {
+  const FileTool* found = find_by(file_tools, &FileTool::name, tool);
+  if (found == nullptr) {
     call.problem = shown(tool, 60) + " is not a file tool";
     return call;
   }

@@ -6,6 +6,7 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/rules/globs.hpp"
@@ -232,8 +233,7 @@ class Search {
     constexpr size_t bytes_between_looks_at_the_clock = 4096;
     size_t unwatched = 0;
     for (size_t number = 1; !rest.empty(); ++number) {
-      std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      std::string_view line = take_line(rest);
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (line.size() > most_searched_line) ++cut_;
       line = line.substr(0, most_searched_line);

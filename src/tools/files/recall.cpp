@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
 #include "tools/argument_reader.hpp"
 
@@ -11,10 +12,7 @@ namespace {
 constexpr size_t longest_id = 64;
 constexpr uint64_t most_bytes = 1 << 20;
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
+bool is_plain(char c) { return ascii::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; }
 
 }  // namespace
 
@@ -42,7 +40,7 @@ std::string problem_of_call_id(std::string_view id) {
   if (id.empty()) return wrong("is empty");
   if (id.size() > longest_id) return wrong("is longer than " + std::to_string(longest_id) + " bytes");
   if (id.front() == '.') return wrong("begins with a dot");
-  if (id.find("..") != std::string_view::npos || !std::all_of(id.begin(), id.end(), is_plain))
+  if (id.find("..") != std::string_view::npos || !std::ranges::all_of(id, is_plain))
     return wrong("'" + shown(id) + "' is not a bare id of letters, digits, . _ and -");
   return {};
 }

@@ -1,5 +1,6 @@
 #include "tools/web/http_get.hpp"
 
+#include "base/lists.hpp"
 #include "tools/answer/model_text.hpp"
 
 #include <algorithm>
@@ -91,8 +92,7 @@ std::string http_get_arguments(const std::string& url) {
 
 bool is_redirect(const FetchAnswer& answer) {
   constexpr int redirects[] = {301, 302, 303, 307, 308};
-  return !answer.location.empty() &&
-         std::find(std::begin(redirects), std::end(redirects), answer.status) != std::end(redirects);
+  return !answer.location.empty() && contains(redirects, answer.status);
 }
 
 std::optional<std::string> problem_of_redirect(const std::string& from, const std::string& to, int followed) {

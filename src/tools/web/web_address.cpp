@@ -32,7 +32,7 @@ const Scheme* scheme_of(std::string_view text) {
 }
 
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '\\'; });
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f && c != '\\'; });
 }
 
 // NAME:PORT in the one spelling of names; as it is written where it is no name, for the gate to refuse.
