@@ -1,8 +1,11 @@
 #include "store/commit/stored_set.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <optional>
+
+#include "base/sys/path.hpp"
 
 namespace cloche {
 namespace {
@@ -230,12 +233,6 @@ void list_changes(auto& io, auto& changes, auto& verdicts, auto& left) {
 
 }  // namespace
 
-bool is_same_directory(const KnownDirectory& one, const KnownDirectory& other) {
-  const bool is_birth_known = one.born_ns != 0 && other.born_ns != 0;
-  return one.device == other.device && one.inode == other.inode &&
-         (!is_birth_known || one.born_ns == other.born_ns);
-}
-
 std::string_view name_of(SetStatus status) {
   switch (status) {
     case SetStatus::open: return "open";
@@ -247,6 +244,58 @@ std::string_view name_of(SetStatus status) {
     case SetStatus::undone: return "undone";
   }
   return "";
+}
+
+Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
+  HeldTrees held;
+  for (const StoredTree& tree : trees) {
+    for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
+      held.fds.push_back(directory->path.empty() ? OwnedFd() : TRY(open_known(*directory)));
+    const auto* last = &held.fds.back();
+    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
+  }
+  return held;
+}
+
+std::vector<TreeLayers> HeldTrees::layers(const std::vector<StoredTree>& stored,
+                                          OverlayAttributes attributes) const {
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < trees.size(); ++i) {
+    const KnownDirectory& project = stored[i].project;
+    layers.push_back(
+        {{project.path, project.device, project.inode}, trees[i].project, trees[i].source, attributes});
+  }
+  return layers;
+}
+
+bool is_in_project(const StoredSet& set, size_t change) {
+  return set.header.status == SetStatus::committed && change < set.verdicts.size() &&
+         set.verdicts[change].fate == Fate::committed &&
+         !std::binary_search(set.left.begin(), set.left.end(), change);
+}
+
+StepsOfPaths::StepsOfPaths(const StoredSet& set) : set_(set) {
+  for (size_t i = 0; i < set.steps.size(); ++i) {
+    const Step& step = set.steps[i];
+    if (step.side != StepSide::project) continue;
+    const bool keeps = step.kind == StepKind::remove || step.kind == StepKind::replace ||
+                       (step.kind == StepKind::settle_directory && step.has_attributes && !step.sets_times);
+    if (keeps) kept_[{step.tree, step.path}] = i;
+    if (moves_source(step)) placed_[{step.tree, step.path}] = i;
+  }
+}
+
+std::optional<std::string> StepsOfPaths::kept(size_t tree, std::string_view path) const {
+  for (std::string_view top = path;; top = directory_in(top)) {
+    const auto found = kept_.find({tree, top});
+    if (found != kept_.end()) return undo_name(found->second).append(path.substr(top.size()));
+    if (top.empty()) return std::nullopt;
+  }
+}
+
+const Placed* StepsOfPaths::placed(size_t tree, std::string_view path) const {
+  const auto found = placed_.find({tree, path});
+  return found == placed_.end() ? nullptr : &set_.steps[found->second].placed;
 }
 
 std::string header_text(const SetHeader& header) {
