@@ -20,7 +20,7 @@
 #include "model/fetch_answer.hpp"
 #include "model/outcome.hpp"
 #include "store/config/settings.hpp"
-#include "store/layers/staged_files.hpp"
+#include "store/layers/layered_files.hpp"
 #include "store/record/record.hpp"
 #include "store/workspace/file_replacement.hpp"
 #include "tools/answer/process_output.hpp"

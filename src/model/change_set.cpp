@@ -1,5 +1,6 @@
 #include "model/change_set.hpp"
 
+#include "base/sys/path.hpp"
 #include "model/names.hpp"
 
 namespace cloche {
@@ -17,6 +18,19 @@ std::string_view name_of(ChangeKind kind) {
 std::string_view name_of(Fate fate) {
   static constexpr std::string_view names[] = {"withheld", "asked", "committed"};
   return name_in<Fate::committed>(names, fate);
+}
+
+bool is_kind(const std::optional<FileState>& state, FileKind kind) { return state && state->kind == kind; }
+bool is_directory(const std::optional<FileState>& state) { return is_kind(state, FileKind::directory); }
+
+TreePath Change::around() const { return {tree, std::string(directory_in(path))}; }
+
+bool makes_directory(const Change& change) {
+  return is_directory(change.after) && !is_directory(change.before);
+}
+
+bool takes_directory(const Change& change) {
+  return is_directory(change.before) && !is_directory(change.after);
 }
 
 void ChangeCounts::add(ChangeKind kind) {

@@ -28,6 +28,9 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
+bool is_kind(const std::optional<FileState>& state, FileKind kind);
+bool is_directory(const std::optional<FileState>& state);
+
 enum class ChangeKind { created, changed, deleted };
 std::string_view name_of(ChangeKind kind);
 
@@ -44,16 +47,29 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
+struct TreePath {
+  size_t tree = 0;        // of ChangeSet::trees
+  std::string path = {};  // bytes, relative to the tree; "" is its root
+
+  auto operator<=>(const TreePath&) const = default;
+};
+
 struct Change {
-  size_t tree = 0;   // of ChangeSet::trees
-  std::string path;  // bytes, relative to the tree; "" is the tree's own root, which can only change its mode
+  size_t tree = 0;
+  std::string path;  // "" is the tree's own root, which can only change its mode
   ChangeKind kind = ChangeKind::created;
   std::optional<FileState> before = {};
   std::optional<FileState> after = {};
   Difference differs = {};  // of a changed one
 
+  TreePath where() const { return {tree, path}; }
+  TreePath around() const;  // the directory that it is in
   bool operator==(const Change&) const = default;
 };
+
+// Whether a directory comes, or goes: what was one and still is counts as neither.
+bool makes_directory(const Change& change);
+bool takes_directory(const Change& change);
 
 struct ChangedTree {
   std::string path;  // absolute, where the project has it

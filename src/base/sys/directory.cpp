@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +16,36 @@
 #include "base/sys/fd.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
+
+OwnedFd open_child(int directory, const char* name, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC | O_NOFOLLOW;
+  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+  constexpr int tries = 16;  // EAGAIN: something was renamed meanwhile, by another call
+  for (int i = 0; i < tries; ++i) {
+    OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
+    if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
+  }
+  return OwnedFd();
+}
+
+// In pieces that the kernel takes: a path that was made step by step may be longer.
+OwnedFd open_descendant(int root, std::string_view path, int flags) {
+  constexpr size_t longest_piece = 3072;
+  OwnedFd at;
+  while (path.size() > longest_piece) {
+    const size_t end = path.rfind('/', longest_piece);
+    if (end == std::string_view::npos) break;
+    at = open_child(at ? at.get() : root, std::string(path.substr(0, end)).c_str(), O_PATH | O_DIRECTORY);
+    if (!at) return at;
+    path.remove_prefix(end + 1);
+  }
+  return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
+}
 
 namespace {
 
@@ -57,23 +87,28 @@ std::vector<std::string> links_in(const std::string& directory) {
 
 namespace {
 
+// `parent` may be AT_FDCWD, for a path that the caller names.
+OwnedFd open_directory_in(int parent, const char* name, int flags) {
+  if (parent != AT_FDCWD) return open_child(parent, name, flags | O_DIRECTORY);
+  return OwnedFd(::openat(parent, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 // Its owner may remove it, whatever its mode says.
-int open_to_empty(int parent, const char* name) {
-  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  int fd = ::openat(parent, name, flags);
-  if (fd < 0 && errno == EACCES) {
+OwnedFd open_to_empty(int parent, const char* name) {
+  OwnedFd fd = open_directory_in(parent, name, O_RDONLY);
+  if (!fd && errno == EACCES) {
     // By what is held: the name may be a link by now.
-    const OwnedFd closed(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const OwnedFd closed = open_directory_in(parent, name, O_PATH);
     const std::string held = "/proc/self/fd/" + std::to_string(closed.get());
-    if (closed && ::chmod(held.c_str(), 0700) == 0) fd = ::openat(parent, name, flags);
+    if (closed && ::chmod(held.c_str(), 0700) == 0) fd = open_directory_in(parent, name, O_RDONLY);
   }
-  if (fd >= 0) ::fchmod(fd, 0700);
+  if (fd) ::fchmod(fd.get(), 0700);
   return fd;
 }
 
 // Over nothing but an empty directory, which is to go as well.
 void move_up(int from, const char* name, int top, unsigned& moved) {
-  const OwnedFd opened(open_to_empty(from, name));  // one that cannot be written to cannot be moved either
+  const OwnedFd opened = open_to_empty(from, name);  // one that cannot be written to cannot be moved either
   do {
     const std::string above = ".removed-" + std::to_string(moved++);
     if (::renameat2(from, name, top, above.c_str(), 0) == 0) return;
@@ -83,8 +118,7 @@ void move_up(int from, const char* name, int top, unsigned& moved) {
 // Of what it holds, directories go up to `top` and all else goes.
 bool remove_one(int top, const char* name, unsigned& moved) {
   if (::unlinkat(top, name, 0) == 0) return true;
-  const int fd = open_to_empty(top, name);
-  if (fd >= 0) {
+  if (const int fd = open_to_empty(top, name).release(); fd >= 0) {
     visit_entries({::fdopendir(fd), ::closedir}, [&](const dirent& below) {
       if (::unlinkat(fd, below.d_name, 0) != 0) move_up(fd, below.d_name, top, moved);
     });
@@ -108,9 +142,17 @@ void empty_directory(int top) {
 }  // namespace
 
 void remove_tree(const std::string& directory) {
-  const OwnedFd top(open_to_empty(AT_FDCWD, directory.c_str()));
+  const OwnedFd top = open_to_empty(AT_FDCWD, directory.c_str());
   if (top) empty_directory(top.get());
   ::rmdir(directory.c_str());
+}
+
+Result<void> remove_entry(int directory, const std::string& name) {
+  if (::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  const OwnedFd top = open_to_empty(directory, name.c_str());
+  if (top) empty_directory(top.get());
+  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) return {};
+  return system_error("remove '" + shown(name) + "'");
 }
 
 std::string foreign_part(const std::string& path) {

@@ -1,4 +1,4 @@
-// Directories as lists of names.
+// Directories: opened beneath one that is held, listed, made, removed.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+#include "base/sys/fd.hpp"
+
 namespace cloche {
+
+// One name; no link, no other mount, and nothing that would block. errno says why not.
+OwnedFd open_child(int directory, const char* name, int flags);
+
+// Any number of names beneath `root`, likewise; none: `root` itself, once more.
+OwnedFd open_descendant(int root, std::string_view path, int flags);
 
 // Sorted, without . and ..; empty when it cannot be read.
 std::vector<std::string> names_in(const std::string& directory);
@@ -28,7 +37,10 @@ std::string foreign_part(const std::string& path);
 // This directory and its parents, 0700 where they are made.
 bool make_private_directories(const std::string& directory);
 
-// With everything in it; what cannot be removed stays. Never follows a link.
+// With everything in it, however deep that is and whatever its modes are; what cannot be removed stays. Never
+// follows a link, and goes to no other mount.
 void remove_tree(const std::string& directory);
+// The same of any name in a directory that is held. Nothing has the name: done.
+Result<void> remove_entry(int directory, const std::string& name);
 
 }  // namespace cloche

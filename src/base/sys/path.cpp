@@ -43,6 +43,28 @@ std::string_view parent_of(std::string_view path) {
   return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
 }
 
+std::string_view directory_in(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string joined(std::string_view directory, std::string_view name) {
+  std::string path(directory);
+  if (!path.empty()) path += '/';
+  return path.append(name);
+}
+
+bool lies_below(std::string_view directory, std::string_view path) {
+  return path != directory && is_at_or_below(directory, path);
+}
+
+bool is_at_or_below(std::string_view directory, std::string_view path) {
+  if (directory.empty() || path == directory) return true;
+  return path.size() > directory.size() && path[directory.size()] == '/' && path.starts_with(directory);
+}
+
 std::string tidied(const std::string& directory, const std::string& written) {
   const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
   std::vector<std::string_view> names;

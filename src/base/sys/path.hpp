@@ -26,6 +26,14 @@ std::string plainly_written(std::string_view path);
 
 std::string_view parent_of(std::string_view path);
 
+// Of a relative path: "a/b/c" lies in the directory "a/b" and has the name "c". "a" lies in "", the top.
+std::string_view directory_in(std::string_view path);
+std::string_view name_in(std::string_view path);
+std::string joined(std::string_view directory, std::string_view name);
+// Whether `path` lies below `directory`, or is it as well; everything lies below the top.
+bool lies_below(std::string_view directory, std::string_view path);
+bool is_at_or_below(std::string_view directory, std::string_view path);
+
 // Where a path leads by its letters alone, as programs tidy it: without . and .., and no link is looked at.
 std::string tidied(const std::string& directory, const std::string& written);
 

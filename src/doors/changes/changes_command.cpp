@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/amounts.hpp"
 #include "base/text/visible_text.hpp"
@@ -61,9 +62,8 @@ void expect_undone(const std::vector<OperatorOutcome>& later, OperatorOutcome& o
   if (outcome.end != OperatorEnd::conflict) return;
   std::erase_if(outcome.conflicts, [&](const ConflictingPath& conflict) {
     return std::ranges::any_of(later, [&](const OperatorOutcome& one) {
-      return std::ranges::any_of(one.paths, [&](const ChangedPath& path) {
-        return path.path == conflict.path || lies_below(conflict.path, path.path);
-      });
+      return std::ranges::any_of(
+          one.paths, [&](const ChangedPath& path) { return is_at_or_below(conflict.path, path.path); });
     });
   });
   if (outcome.conflicts.empty() && outcome.reasons.empty()) outcome.end = OperatorEnd::done;

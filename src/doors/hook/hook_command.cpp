@@ -138,7 +138,7 @@ class Judge {
   Result<std::optional<std::string>> danger_in(const HookFile& file, const std::string& path) {
     const Session& session = gateway_.session();
     const bool writes = file.tool == "write_artifact" || file.tool == "edit_artifact";
-    if (!writes || path == place_.workspace || !lies_in(place_.workspace, path))
+    if (!writes || path == place_.workspace || !is_at_or_below(place_.workspace, path))
       return std::optional<std::string>();
     const auto danger = TRY(danger_of_write(
         place_.workspace, path, session.installation.state,

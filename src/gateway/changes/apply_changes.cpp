@@ -21,15 +21,8 @@ namespace {
 constexpr const char* not_applied = "it was not applied yet";
 constexpr const char* ours_kept = "the project's own was kept";
 
-bool becomes_directory(const Change& change) {
-  const bool was = change.before && change.before->kind == FileKind::directory;
-  return change.after && change.after->kind == FileKind::directory && !was;
-}
-
-bool is_named(const std::vector<UndoPath>& paths, const Change& change) {
-  return std::any_of(paths.begin(), paths.end(), [&](const UndoPath& path) {
-    return path.tree == change.tree && path.path == change.path;
-  });
+bool is_named(const std::vector<TreePath>& paths, const Change& change) {
+  return std::find(paths.begin(), paths.end(), change.where()) != paths.end();
 }
 
 class Applying {
@@ -54,7 +47,7 @@ class Applying {
     if (chosen_.empty()) return nothing();
     const auto lock = TRY(lock_commits(state_, changes_.trees));
     TRY(find_obstacles(paths));
-    list_paths();
+    outcome_.paths = paths_at(changes_, verdicts_, {chosen_.begin(), chosen_.end()});
     if (!outcome_.conflicts.empty()) {
       outcome_.end = OperatorEnd::conflict;
       return std::move(outcome_);
@@ -72,15 +65,14 @@ class Applying {
   Result<void> choose(const ApplyPaths& paths);
   void choose_parents(const std::vector<size_t>& waiting);
   Result<void> find_obstacles(const ApplyPaths& paths);
-  std::vector<UndoPath> named(const ApplyPaths& paths) const;
+  std::vector<TreePath> named(const ApplyPaths& paths) const;
   std::set<size_t> find_merged(const HeldTrees& held) const;
-  void find_conflicts_in_merged(const std::set<size_t>& merged, const ApplyPaths& paths,
+  void find_conflicts_in_merged(const std::set<TreePath>& merged, const ApplyPaths& paths,
                                 const HeldTrees& held);
   void forget_merged(const std::set<size_t>& merged);
   Result<bool> take_theirs(size_t place, int project);
   CallStart start() const;
   ChangeSet chosen_changes() const;
-  void list_paths();
   Result<OperatorOutcome> nothing();
   Result<OperatorOutcome> commit_staged(const ApplyPaths& paths);
   Result<OperatorOutcome> commit_rest();
@@ -101,7 +93,7 @@ class Applying {
 
 Result<void> Applying::choose(const ApplyPaths& paths) {
   const auto waiting = waiting_changes(set_);
-  for (const UndoPath& path : paths.only) {
+  for (const TreePath& path : paths.only) {
     const bool is_there = std::any_of(waiting.begin(), waiting.end(),
                                       [&](size_t place) { return is_meant(path, changes_.changes[place]); });
     if (!is_there)
@@ -125,16 +117,16 @@ Result<void> Applying::choose(const ApplyPaths& paths) {
 
 // A new file comes with the new directories that it is in.
 void Applying::choose_parents(const std::vector<size_t>& waiting) {
-  std::map<std::pair<size_t, std::string_view>, size_t> directories;
+  std::map<TreePath, size_t> directories;
   for (const size_t place : waiting) {
     const Change& change = changes_.changes[place];
-    if (becomes_directory(change)) directories[{change.tree, change.path}] = place;
+    if (makes_directory(change)) directories[change.where()] = place;
   }
   const std::set<size_t> named = chosen_;
   for (const size_t place : named) {
-    std::string_view path = changes_.changes[place].path;
-    while (!(path = directory_part(path)).empty()) {
-      const auto parent = directories.find({changes_.changes[place].tree, path});
+    for (TreePath at = changes_.changes[place].around(); !at.path.empty();
+         at.path.resize(directory_in(at.path).size())) {
+      const auto parent = directories.find(at);
       if (parent != directories.end()) chosen_.insert(parent->second);
     }
   }
@@ -160,20 +152,16 @@ ChangeSet Applying::chosen_changes() const {
 
 Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
   const HeldTrees held = TRY(hold_trees(set_.header.trees));
-  std::vector<TreeLayers> layers;
-  for (size_t i = 0; i < held.trees.size(); ++i)
-    layers.push_back(
-        {changes_.trees[i], held.trees[i].project, held.trees[i].source, set_.header.attributes});
+  const auto layers = held.layers(set_.header.trees, set_.header.attributes);
   std::set<size_t> merged = find_merged(held);
-  std::set<std::pair<size_t, std::string>> merged_paths;
-  for (const size_t place : merged)
-    merged_paths.insert({changes_.changes[place].tree, changes_.changes[place].path});
+  std::set<TreePath> merged_paths;
+  for (const size_t place : merged) merged_paths.insert(changes_.changes[place].where());
   for (const Conflict& conflict : TRY(find_conflicts(layers, chosen_changes(), start()))) {
     const Change at{.tree = conflict.tree, .path = conflict.path};
     if (!is_meant(paths.theirs, at) && !merged_paths.contains({conflict.tree, conflict.path}))
       outcome_.conflicts.push_back({shown_path(changes_, conflict.tree, conflict.path), conflict.what});
   }
-  find_conflicts_in_merged(merged, paths, held);
+  find_conflicts_in_merged(merged_paths, paths, held);
   const std::vector<size_t> all(chosen_.begin(), chosen_.end());
   for (const size_t place : all) {
     const Change& change = changes_.changes[place];
@@ -192,7 +180,7 @@ std::set<size_t> Applying::find_merged(const HeldTrees& held) const {
   std::set<size_t> merged;
   for (const size_t place : chosen_) {
     const Change& change = changes_.changes[place];
-    const bool is_new = change.kind == ChangeKind::created && becomes_directory(change);
+    const bool is_new = change.kind == ChangeKind::created && makes_directory(change);
     if (is_new && open_descendant(held.trees[change.tree].project, change.path, O_PATH | O_DIRECTORY))
       merged.insert(place);
   }
@@ -200,20 +188,17 @@ std::set<size_t> Applying::find_merged(const HeldTrees& held) const {
 }
 
 // find_conflicts() does not look below what the set itself creates.
-void Applying::find_conflicts_in_merged(const std::set<size_t>& merged, const ApplyPaths& paths,
+void Applying::find_conflicts_in_merged(const std::set<TreePath>& merged, const ApplyPaths& paths,
                                         const HeldTrees& held) {
-  std::set<std::pair<size_t, std::string_view>> directories;
-  for (const size_t place : merged)
-    directories.insert({changes_.changes[place].tree, changes_.changes[place].path});
   for (const size_t place : chosen_) {
     const Change& change = changes_.changes[place];
-    if (merged.contains(place) || !directories.contains({change.tree, directory_part(change.path)})) continue;
+    if (merged.contains(change.where()) || !merged.contains(change.around())) continue;
     const OwnedFd directory =
-        open_descendant(held.trees[change.tree].project, directory_part(change.path), O_PATH | O_DIRECTORY);
-    const bool is_free = directory && !look_in(directory.get(), name_part(change.path)) && errno == ENOENT;
+        open_descendant(held.trees[change.tree].project, directory_in(change.path), O_PATH | O_DIRECTORY);
+    const bool is_free = directory && !look_in(directory.get(), last_of(change.path)) && errno == ENOENT;
     if (!is_free && !is_meant(paths.theirs, change))
       outcome_.conflicts.push_back(
-          {shown_path(changes_, change.tree, change.path), "was created since the call began"});
+          {shown_path(changes_, change.tree, change.path), std::string(conflict::created)});
   }
 }
 
@@ -239,15 +224,15 @@ void Applying::forget_merged(const std::set<size_t>& merged) {
 }
 
 // With the new directories that what is named lies in.
-std::vector<UndoPath> Applying::named(const ApplyPaths& paths) const {
-  std::vector<UndoPath> named = paths.only;
+std::vector<TreePath> Applying::named(const ApplyPaths& paths) const {
+  std::vector<TreePath> named = paths.only;
   named.insert(named.end(), paths.theirs.begin(), paths.theirs.end());
   const size_t count = named.size();
   for (const size_t place : chosen_) {
     const Change& change = changes_.changes[place];
-    for (size_t i = 0; i < count && becomes_directory(change); ++i)
+    for (size_t i = 0; i < count && makes_directory(change); ++i)
       if (named[i].tree == change.tree && lies_below(change.path, named[i].path))
-        named.push_back({change.tree, change.path});
+        named.push_back(change.where());
   }
   return named;
 }
@@ -255,8 +240,8 @@ std::vector<UndoPath> Applying::named(const ApplyPaths& paths) const {
 // The change as one of what the project has by now. False: there is nothing left to change.
 Result<bool> Applying::take_theirs(size_t place, int project) {
   Change& change = changes_.changes[place];
-  const OwnedFd directory = open_descendant(project, directory_part(change.path), O_PATH | O_DIRECTORY);
-  const std::string name = name_part(change.path);
+  const OwnedFd directory = open_descendant(project, directory_in(change.path), O_PATH | O_DIRECTORY);
+  const std::string name = last_of(change.path);
   const auto seen = directory ? look_in(directory.get(), name) : std::nullopt;
   if (!seen) {
     change.before.reset();
@@ -264,9 +249,9 @@ Result<bool> Applying::take_theirs(size_t place, int project) {
     change.differs = {};
     return change.after.has_value();
   }
-  FileState now = seen_state(*seen);
+  FileState now = state_of(*seen);
   if (now.kind == FileKind::directory) {
-    const bool is_merged = change.kind == ChangeKind::created && becomes_directory(change);
+    const bool is_merged = change.kind == ChangeKind::created && makes_directory(change);
     const FileState& after = is_merged ? *change.after : now;
     // Of one with other things in it the commit's own check says so.
     if (now.mode == after.mode && now.uid == after.uid && now.gid == after.gid) return true;
@@ -287,14 +272,8 @@ Result<bool> Applying::take_theirs(size_t place, int project) {
   return true;
 }
 
-void Applying::list_paths() {
-  const auto all = changed_paths(changes_, verdicts_);
-  for (const size_t place : chosen_) outcome_.paths.push_back(all[place]);
-}
-
 void Applying::list_waiting(const StoredSet& now) {
-  const auto all = changed_paths(now.changes, now.verdicts);
-  for (const size_t place : waiting_changes(now)) outcome_.waiting.push_back(all[place]);
+  outcome_.waiting = paths_at(now.changes, now.verdicts, waiting_changes(now));
 }
 
 Result<OperatorOutcome> Applying::nothing() {
@@ -316,18 +295,11 @@ Result<OperatorOutcome> Applying::commit_staged(const ApplyPaths& paths) {
       verdicts[i] = {.fate = Fate::asked, .reason = not_applied};
     }
   }
-  auto committed = sets_.commit(work_, changes_, verdicts, {.sync = set_.header.sync});
-  if (committed.ok() && committed.value().end == CommitEnd::committed) {
-    outcome_.end = OperatorEnd::done;
-    outcome_.made = set_.header.id;
-    list_waiting(TRY(sets_.find(set_.header.id)));
-    return std::move(outcome_);
-  }
-  const bool is_stuck = committed.ok() && committed.value().end == CommitEnd::stuck;
-  if (!is_stuck) TRY(sets_.stage(work_, set_.changes, set_.verdicts));  // as it was
-  if (!committed.ok()) return committed.error();
-  outcome_.end = is_stuck ? OperatorEnd::stuck : OperatorEnd::conflict;
-  outcome_.reasons = committed.value().reasons;
+  const auto committed = sets_.commit(work_, changes_, verdicts, {.sync = set_.header.sync});
+  const auto stage_as_it_was = [&] { return sets_.stage(work_, set_.changes, set_.verdicts); };
+  if (!TRY(came_to_its_end(committed, outcome_, stage_as_it_was))) return std::move(outcome_);
+  outcome_.made = set_.header.id;
+  list_waiting(TRY(sets_.find(set_.header.id)));
   return std::move(outcome_);
 }
 
@@ -342,17 +314,13 @@ Result<OperatorOutcome> Applying::commit_rest() {
   const ChangeSet chosen = chosen_changes();
   const std::vector<ChangeVerdict> verdicts(chosen.changes.size(), {.fate = Fate::committed});
   const auto committed = sets_.commit(fresh, chosen, verdicts, {.sync = set_.header.sync});
-  if (!committed.ok() || committed.value().end != CommitEnd::committed) {
-    const bool is_stuck = committed.ok() && committed.value().end == CommitEnd::stuck;
-    if (!is_stuck) sets_.discard(fresh);
-    if (!committed.ok()) return committed.error();
-    outcome_.end = is_stuck ? OperatorEnd::stuck : OperatorEnd::conflict;
-    outcome_.reasons = committed.value().reasons;
-    return std::move(outcome_);
-  }
+  const auto discard = [&]() -> Result<void> {
+    sets_.discard(fresh);
+    return {};
+  };
+  if (!TRY(came_to_its_end(committed, outcome_, discard))) return std::move(outcome_);
   TRY(sets_.forget(work_, chosen));
   if (!merged_.changes.empty()) TRY(sets_.forget(work_, merged_));
-  outcome_.end = OperatorEnd::done;
   outcome_.made = fresh.header.id;
   list_waiting(TRY(sets_.find(set_.header.id)));
   return std::move(outcome_);

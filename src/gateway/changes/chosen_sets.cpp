@@ -91,21 +91,21 @@ Result<std::vector<SetHeader>> choose_sets(const std::vector<SetHeader>& all, co
                  "stands behind a set, as in: last PATH");
 }
 
-Result<std::vector<UndoPath>> resolve_paths(const SetHeader& set, const std::vector<std::string>& written,
+Result<std::vector<TreePath>> resolve_paths(const SetHeader& set, const std::vector<std::string>& written,
                                             const WorkspaceHere& here) {
   std::string directory = set.workspace.path;
   if (is_same_directory(set.workspace, here.directory) && !here.below.empty()) directory += "/" + here.below;
-  std::vector<UndoPath> paths;
+  std::vector<TreePath> paths;
   for (const std::string& word : written) {
     const std::string absolute = tidied(directory, word);
     // The innermost tree: what is seen there lies in its layer.
-    std::optional<UndoPath> best;
+    std::optional<TreePath> best;
     size_t longest = 0;
     for (size_t i = 0; i < set.trees.size(); ++i) {
       const std::string& root = set.trees[i].project.path;
       if (!is_beneath(root, absolute) || (best && root.size() < longest)) continue;
       const size_t begin = root == "/" ? 1 : std::min(absolute.size(), root.size() + 1);
-      best = UndoPath{i, absolute.substr(begin)};
+      best = TreePath{i, absolute.substr(begin)};
       longest = root.size();
     }
     if (!best)
@@ -116,13 +116,13 @@ Result<std::vector<UndoPath>> resolve_paths(const SetHeader& set, const std::vec
   return paths;
 }
 
-bool is_meant(const UndoPath& path, const Change& change) {
-  return change.tree == path.tree && (change.path == path.path || lies_below(path.path, change.path));
+bool is_meant(const TreePath& path, const Change& change) {
+  return change.tree == path.tree && is_at_or_below(path.path, change.path);
 }
 
-bool is_meant(const std::vector<UndoPath>& paths, const Change& change) {
+bool is_meant(const std::vector<TreePath>& paths, const Change& change) {
   return std::any_of(paths.begin(), paths.end(),
-                     [&](const UndoPath& path) { return is_meant(path, change); });
+                     [&](const TreePath& path) { return is_meant(path, change); });
 }
 
 }  // namespace cloche

@@ -32,11 +32,11 @@ Result<std::vector<SetHeader>> choose_sets(const std::vector<SetHeader>& all, co
 
 // Paths as the operator writes them: from the current directory, or absolute. A set of another workspace:
 // from that workspace.
-Result<std::vector<UndoPath>> resolve_paths(const SetHeader& set, const std::vector<std::string>& written,
+Result<std::vector<TreePath>> resolve_paths(const SetHeader& set, const std::vector<std::string>& written,
                                             const WorkspaceHere& here);
 
 // Whether the change is at the path or beneath it.
-bool is_meant(const UndoPath& path, const Change& change);
-bool is_meant(const std::vector<UndoPath>& paths, const Change& change);
+bool is_meant(const TreePath& path, const Change& change);
+bool is_meant(const std::vector<TreePath>& paths, const Change& change);
 
 }  // namespace cloche

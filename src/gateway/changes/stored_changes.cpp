@@ -1,7 +1,6 @@
 #include "gateway/changes/stored_changes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text/random_word.hpp"
@@ -12,41 +11,31 @@
 namespace cloche {
 namespace {
 
-std::vector<ChangedPath> paths_at(const StoredSet& set, const std::vector<size_t>& places) {
-  const auto all = changed_paths(set.changes, set.verdicts);
-  std::vector<ChangedPath> paths;
-  for (const size_t place : places) paths.push_back(all[place]);
-  return paths;
-}
-
 OperatorOutcome about(const SetHeader& header) { return {.set = header.id, .label = header.label}; }
 
 // What undos of this workspace put into the project.
-std::set<std::array<uint64_t, 3>> placed_by_undos(const ChangeSets& sets, const KnownDirectory& workspace) {
-  std::set<std::array<uint64_t, 3>> placed;
+std::set<Placed> placed_by_undos(const ChangeSets& sets, const KnownDirectory& workspace) {
+  std::set<Placed> placed;
   for (const SetHeader& header : sets.list(workspace)) {
     if (header.undoes.empty()) continue;
     const auto undo = sets.find(header.id);
     if (!undo.ok()) continue;
-    for (const Step& step : undo.value().steps)
-      placed.insert({step.placed.device, step.placed.inode, static_cast<uint64_t>(step.placed.changed_ns)});
+    for (const Step& step : undo.value().steps) placed.insert(step.placed);
   }
   return placed;
 }
 
 // A path that a call left alone may have become one that the host executes by what later calls did.
 Result<std::vector<ConflictingPath>> dangers_of_undo(const UndoPlan& plan, const GitSources& git,
-                                                     const std::vector<UndoPath>& named) {
+                                                     const std::vector<TreePath>& named) {
   const HeldTrees held = TRY(hold_trees(plan.trees));
-  std::vector<TreeLayers> layers;
-  for (size_t i = 0; i < held.trees.size(); ++i) {
-    layers.push_back({plan.changes.trees[i], held.trees[i].project, held.trees[i].source});
-    layers.back().place_of = [&plan, i](const std::string& path) { return plan.source_of(i, path); };
-  }
+  auto layers = held.layers(plan.trees, {});
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers[i].place_of = [&plan, i](const std::string& path) { return plan.source_of(i, path); };
   // What goes is what the call itself had made, and goes with the operator's word.
-  std::vector<UndoPath> answered = named;
+  std::vector<TreePath> answered = named;
   for (const Change& change : plan.changes.changes)
-    if (!change.after) answered.push_back({change.tree, change.path});
+    if (!change.after) answered.push_back(change.where());
   return find_dangers(plan.changes, layers, git, answered);
 }
 
@@ -61,26 +50,37 @@ Result<OperatorOutcome> commit_undo(const ChangeSets& sets, const StoredSet& set
   SetInWork work = TRY(sets.begin(std::move(header)));
   const auto committed =
       sets.commit(work, plan.changes, plan.verdicts, std::move(plan.planned), {.sync = work.header.sync});
-  if (!committed.ok()) {
+  const bool is_done = TRY(came_to_its_end(committed, outcome, [&]() -> Result<void> {
     sets.discard(work);
-    return committed.error();
-  }
-  outcome.reasons = committed.value().reasons;
-  switch (committed.value().end) {
-    case CommitEnd::committed: break;
-    case CommitEnd::stuck: outcome.end = OperatorEnd::stuck; return outcome;
-    default:
-      outcome.end = OperatorEnd::conflict;
-      sets.discard(work);
-      return outcome;
-  }
+    return {};
+  }));
+  if (!is_done) return outcome;
   TRY(sets.record_undone(set.header.id, plan.changes));
-  outcome.end = OperatorEnd::done;
   outcome.made = work.header.id;
   return outcome;
 }
 
 }  // namespace
+
+Result<bool> came_to_its_end(const Result<Committed>& committed, OperatorOutcome& outcome,
+                             const std::function<Result<void>()>& give_up) {
+  const CommitEnd end = committed.ok() ? committed.value().end : CommitEnd::refused;
+  outcome.end = end == CommitEnd::committed ? OperatorEnd::done
+                : end == CommitEnd::stuck   ? OperatorEnd::stuck
+                                            : OperatorEnd::conflict;
+  if (outcome.end == OperatorEnd::conflict) TRY(give_up());
+  if (!committed.ok()) return committed.error();
+  outcome.reasons = committed.value().reasons;
+  return outcome.end == OperatorEnd::done;
+}
+
+std::vector<ChangedPath> paths_at(const ChangeSet& changes, const std::vector<ChangeVerdict>& verdicts,
+                                  const std::vector<size_t>& places) {
+  const auto all = changed_paths(changes, verdicts);
+  std::vector<ChangedPath> paths;
+  for (const size_t place : places) paths.push_back(all[place]);
+  return paths;
+}
 
 std::vector<size_t> waiting_changes(const StoredSet& set) {
   std::vector<size_t> places;
@@ -113,14 +113,13 @@ Result<void> check_places(const SetHeader& set) {
 
 Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
                                                   const std::vector<TreeLayers>& layers,
-                                                  const GitSources& git, const std::vector<UndoPath>& named) {
-  std::set<std::pair<size_t, std::string_view>> answered;
-  for (const UndoPath& path : named) answered.insert({path.tree, path.path});
+                                                  const GitSources& git, const std::vector<TreePath>& named) {
+  const std::set<TreePath> answered(named.begin(), named.end());
   const auto dangers = dangers_of(changes, TRY(look_around_changes(changes, layers, git)), {});
   std::vector<ConflictingPath> found;
   for (size_t i = 0; i < dangers.size(); ++i) {
     const Change& change = changes.changes[i];
-    if (dangers[i] && !answered.contains({change.tree, change.path}))
+    if (dangers[i] && !answered.contains(change.where()))
       found.push_back(
           {shown_path(changes, change.tree, change.path),
            "would be executed by the host: " + *dangers[i] + " (name this path itself to bring it in)"});
@@ -128,7 +127,7 @@ Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
   return found;
 }
 
-Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::vector<UndoPath>& paths,
+Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::vector<TreePath>& paths,
                                             Rehearsal rehearsal) const {
   const StoredSet seen = TRY(sets_.find(id));
   TRY(check_places(seen.header));
@@ -139,14 +138,11 @@ Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::ve
     outcome.reasons.emplace_back("it was taken back already");
     return outcome;
   }
-  const auto placed = placed_by_undos(sets_, set.header.workspace);
-  UndoPlan plan = TRY(plan_undo(set, paths, [&](const Placed& now) {
-    return placed.contains({now.device, now.inode, static_cast<uint64_t>(now.changed_ns)});
-  }));
+  UndoPlan plan = TRY(plan_undo(set, paths, placed_by_undos(sets_, set.header.workspace)));
   outcome.paths = changed_paths(plan.changes, plan.verdicts);
   if (outcome.paths.empty()) return outcome;
-  for (const UndoConflict& conflict : plan.conflicts)
-    outcome.conflicts.push_back({shown_path(set.changes, conflict.tree, conflict.path), conflict.reason});
+  for (const Conflict& conflict : plan.conflicts)
+    outcome.conflicts.push_back({shown_path(set.changes, conflict.tree, conflict.path), conflict.what});
   if (outcome.conflicts.empty()) outcome.conflicts = TRY(dangers_of_undo(plan, git_, paths));
   outcome.end = outcome.conflicts.empty() ? OperatorEnd::done : OperatorEnd::conflict;
   if (outcome.end == OperatorEnd::conflict || rehearsal == Rehearsal::dry_run) return outcome;
@@ -156,14 +152,7 @@ Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::ve
 Result<void> StoredChanges::judge_now(SetInWork& work, StoredSet& set, const ChangeRules& rules) const {
   if (!is_unjudged(set)) return {};
   const HeldTrees held = TRY(hold_trees(set.header.trees));
-  std::vector<TreeLayers> layers;
-  for (size_t i = 0; i < held.trees.size(); ++i) {
-    const KnownDirectory& project = set.header.trees[i].project;
-    layers.push_back({{project.path, project.device, project.inode},
-                      held.trees[i].project,
-                      held.trees[i].source,
-                      set.header.attributes});
-  }
+  const auto layers = held.layers(set.header.trees, set.header.attributes);
   constexpr uint64_t all = ~uint64_t{0};
   const ReadChanges read =
       TRY(read_changes(layers, {.entries = all, .depth = ~0U, .compared_bytes = all, .until_ms = all}));
@@ -175,7 +164,7 @@ Result<void> StoredChanges::judge_now(SetInWork& work, StoredSet& set, const Cha
   return {};
 }
 
-Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<UndoPath>& only,
+Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<TreePath>& only,
                                             const ChangeRules& rules) const {
   SetInWork work = TRY(sets_.work_on(id));
   StoredSet set = TRY(sets_.find(id));
@@ -191,8 +180,8 @@ Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::ve
     (goes ? dropped : kept).push_back(place);
     if (goes) forgotten.changes.push_back(change);
   }
-  outcome.paths = paths_at(set, dropped);
-  outcome.waiting = paths_at(set, kept);
+  outcome.paths = paths_at(set.changes, set.verdicts, dropped);
+  outcome.waiting = paths_at(set.changes, set.verdicts, kept);
   // One that is in use, though its call is gone, could not be brought back to what waits: it can still go.
   const bool is_staged = set.header.status == SetStatus::staged || set.header.status == SetStatus::continued;
   if (dropped.empty() && !(is_staged && only.empty())) return outcome;

@@ -5,6 +5,7 @@
 // by a set of its own, so that both can be undone. An undo is a set of its own too.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,9 @@ struct OperatorOutcome {
 
 // Paths of a set. None: all of it, but for what the judge withheld, which has to be named.
 struct ApplyPaths {
-  std::vector<UndoPath> only = {};
-  std::vector<UndoPath> ours = {};    // the project's file stays, and the call's waits on
-  std::vector<UndoPath> theirs = {};  // the call's replaces the project's, whatever happened to that since
+  std::vector<TreePath> only = {};
+  std::vector<TreePath> ours = {};    // the project's file stays, and the call's waits on
+  std::vector<TreePath> theirs = {};  // the call's replaces the project's, whatever happened to that since
 };
 
 enum class Rehearsal { no, dry_run };
@@ -65,10 +66,10 @@ class StoredChanges {
                                 const ChangeRules& rules = {}) const;
   // Without paths all of it. With them a set that was not judged is judged as well, so that what it holds is
   // known whole.
-  Result<OperatorOutcome> drop(const std::string& id, const std::vector<UndoPath>& only,
+  Result<OperatorOutcome> drop(const std::string& id, const std::vector<TreePath>& only,
                                const ChangeRules& rules = {}) const;
   // No paths: everything.
-  Result<OperatorOutcome> undo(const std::string& id, const std::vector<UndoPath>& paths,
+  Result<OperatorOutcome> undo(const std::string& id, const std::vector<TreePath>& paths,
                                Rehearsal rehearsal) const;
 
  private:
@@ -81,12 +82,21 @@ class StoredChanges {
   ChangeSets sets_;
 };
 
+// Puts the end of a commit into the outcome; true: it was committed. Gives it up where it was not tried,
+// refused or taken back; one that is stuck stays as it is. An Error: it could not be tried.
+Result<bool> came_to_its_end(const Result<Committed>& committed, OperatorOutcome& outcome,
+                             const std::function<Result<void>()>& give_up);
+
+// Of these places of the changes.
+std::vector<ChangedPath> paths_at(const ChangeSet& changes, const std::vector<ChangeVerdict>& verdicts,
+                                  const std::vector<size_t>& places);
+
 // What of these changes the host would execute as the project is now: other calls have committed since they
 // were judged, and single paths may mean something else than all of them. What is named itself is the
 // operator's own answer.
 Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
                                                   const std::vector<TreeLayers>& layers,
-                                                  const GitSources& git, const std::vector<UndoPath>& named);
+                                                  const GitSources& git, const std::vector<TreePath>& named);
 
 // An Error where the workspace of the set, or another tree of it, was replaced since.
 Result<void> check_places(const SetHeader& set);

@@ -236,7 +236,7 @@ void LaunchResources::lean_on_skeleton(const ConfinementPlan& plan, const std::s
 
 void LaunchResources::use(const CallLayers& layers) {
   for (const TreeLayer& layer : layers.trees())
-    resources_.layers[layer.target] = {layer.directory, layer.device, layer.inode};
+    resources_.layers[layer.target] = {layer.directory.path, layer.directory.device, layer.directory.inode};
 }
 
 Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProbe& probe,

@@ -28,7 +28,7 @@ const FixedPlace* find(const FixedTree& tree, const std::string& path) {
 void correct(ChangeFacts& facts, const ChangeSet& set, const std::vector<FixedTree>& before) {
   facts.repositories_outside.clear();  // by pointers that are as they were, of which the set has none
   for (const auto& change : set.changes) {
-    const TreePath where{change.tree, change.path};
+    const TreePath where = change.where();
     const auto around = facts.directories.find({change.tree, std::string(directory_in(change.path))});
     if (around != facts.directories.end() && !change.before)
       std::erase_if(around->second.names,
@@ -42,8 +42,9 @@ void correct(ChangeFacts& facts, const ChangeSet& set, const std::vector<FixedTr
 
 // Whether it is, or lies in, what was executed before the command, whatever says so now.
 bool was_executed(const FixedTree& before, const std::string& path) {
-  return std::any_of(before.places.begin(), before.places.end(),
-                     [&](const FixedPlace& place) { return place.is_executed && lies_in(place.path, path); });
+  return std::any_of(before.places.begin(), before.places.end(), [&](const FixedPlace& place) {
+    return place.is_executed && is_at_or_below(place.path, path);
+  });
 }
 
 }  // namespace
@@ -95,7 +96,8 @@ LivePlaces::Taken LivePlaces::take_new(const GuardFacts& guard, const std::strin
       dangers[i] = "a configuration of git, or a link in the home directory, has it executed";
     if (!dangers[i]) continue;
     const std::string path = root == workspace_ ? change.path : root + "/" + change.path;
-    const bool is_gone = last != nullptr && last->tree == change.tree && lies_in(last->path, change.path);
+    const bool is_gone =
+        last != nullptr && last->tree == change.tree && is_at_or_below(last->path, change.path);
     if (change.after && !is_gone) {
       auto moved = kept.take(roots_[change.tree].get(), root, change.path);
       if (!moved.ok() && moved.error().number == ENOENT) continue;  // another call has taken it

@@ -12,16 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/change_set.hpp"
 #include "policy/protected/protected_directory.hpp"
 
 namespace cloche {
-
-struct TreePath {
-  size_t tree = 0;
-  std::string path = {};  // relative to the tree; "" is its root
-
-  auto operator<=>(const TreePath&) const = default;
-};
 
 // What the path of a tree's root says about the names in it.
 struct TreeMeaning {

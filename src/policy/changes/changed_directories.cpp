@@ -26,18 +26,6 @@ bool becomes_git(const DirectoryMeaning& before, const DirectoryMeaning& after) 
   return after.is_common && !before.is_common && !was_git;
 }
 
-std::string_view directory_in(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
-std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-bool lies_in(std::string_view directory, std::string_view path) {
-  return directory.empty() ||
-         (path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/'));
-}
-
 ChangedDirectories::ChangedDirectories(const ChangeSet& set, const ChangeFacts& facts)
     : set_(set), facts_(facts) {
   changes_.reserve(set.changes.size());
@@ -54,10 +42,7 @@ const Change* ChangedDirectories::find(size_t tree, std::string_view path) const
 }
 
 bool ChangedDirectories::is_directory(size_t tree, std::string_view path, Side side) const {
-  if (const Change* change = find(tree, path)) {
-    const auto& state = state_on(*change, side);
-    return state && state->kind == FileKind::directory;
-  }
+  if (const Change* change = find(tree, path)) return cloche::is_directory(state_on(*change, side));
   return facts_.directories.contains({tree, std::string(path)});
 }
 
@@ -97,12 +82,12 @@ void ChangedDirectories::settle(size_t tree, std::string_view path, Side side,
   if (meaning.covered) return;
   DirectoryNames names(meaning.trail, meaning.part);
   const Change* own = find(tree, path);
-  const bool was_there = own == nullptr || (own->before && own->before->kind == FileKind::directory);
+  const bool was_there = own == nullptr || cloche::is_directory(own->before);
   const auto around =
       was_there ? facts_.directories.find({tree, std::string(path)}) : facts_.directories.end();
   if (around != facts_.directories.end()) {
     for (const auto& name : around->second.names) {
-      const std::string child = path.empty() ? name.name : std::string(path) + "/" + name.name;
+      const std::string child = joined(path, name.name);
       if (!changes_.contains(Key{tree, child})) names.add(name.name, name.kind);
     }
   }

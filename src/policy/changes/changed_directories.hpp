@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/sys/path.hpp"
 #include "model/change_set.hpp"
 #include "policy/changes/change_facts.hpp"
 
@@ -80,10 +81,5 @@ class ChangedDirectories {
   std::unordered_map<Key, std::vector<size_t>, Hash> children_;
   Meanings meanings_[2];
 };
-
-// The directory that a path is in, and its last name.
-std::string_view directory_in(std::string_view path);
-std::string_view name_in(std::string_view path);
-bool lies_in(std::string_view directory, std::string_view path);  // or is it; "" holds everything
 
 }  // namespace cloche

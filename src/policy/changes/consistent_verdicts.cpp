@@ -11,18 +11,6 @@
 namespace cloche {
 namespace {
 
-bool is_directory(const std::optional<FileState>& state) {
-  return state && state->kind == FileKind::directory;
-}
-
-bool makes_directory(const Change& change) {
-  return is_directory(change.after) && !is_directory(change.before);
-}
-
-bool takes_directory(const Change& change) {
-  return is_directory(change.before) && !is_directory(change.after);
-}
-
 class Consistency {
  public:
   Consistency(const ChangeSet& set, const ChangedDirectories& directories, const MovedChanges& moved,

@@ -26,8 +26,6 @@ bool only_times_differ(const Change& change) {
          !differs.owner && !differs.attributes;
 }
 
-bool is_kind(const std::optional<FileState>& state, FileKind kind) { return state && state->kind == kind; }
-
 // What was in a directory before it became a git directory, or before git was led there.
 std::optional<std::string> danger_in(const GitContents& contents) {
   if (contents.has_hooks) return "it leads git to hooks that were there before, which git would run";
@@ -201,7 +199,7 @@ std::optional<std::string> ChangedMemberJudge::judge_target(const Change& change
   }
   // What the call made is judged by itself. Where nothing is, a later call could put anything.
   const Change* made = directories_.find(target.tree, target.path);
-  const bool is_new = made != nullptr && is_kind(made->after, FileKind::directory);
+  const bool is_new = made != nullptr && is_directory(made->after);
   return is_new ? std::nullopt : Danger(reason);
 }
 
@@ -243,13 +241,13 @@ bool ChangedMemberJudge::leads_to_own_repository(const Change& change, const Tre
     if (const auto known = facts_.git_directories.find({change.tree, std::string(at)});
         known != facts_.git_directories.end()) {
       for (const auto& git : known->second) {
-        if (git.tree == target.tree && lies_in(git.path, target.path)) return true;
+        if (git.tree == target.tree && is_at_or_below(git.path, target.path)) return true;
       }
     }
     const std::string git = at.empty() ? ".git" : std::string(at) + "/.git";
     const Change* made = directories_.find(change.tree, git);
-    const bool is_made = made != nullptr && is_kind(made->after, FileKind::directory);
-    if (is_made && change.tree == target.tree && lies_in(git, target.path)) return true;
+    const bool is_made = made != nullptr && is_directory(made->after);
+    if (is_made && change.tree == target.tree && is_at_or_below(git, target.path)) return true;
   }
   return false;
 }
@@ -274,7 +272,7 @@ std::optional<std::string> ChangedMemberJudge::judge_executed(const Change& chan
   if (executed_.empty()) return std::nullopt;
   const ExecutedPath* place = nullptr;
   if (const auto found = executed_.find({change.tree, change.path}); found != executed_.end()) {
-    const bool is_only_directory = is_kind(change.after ? change.after : change.before, FileKind::directory);
+    const bool is_only_directory = is_directory(change.after ? change.after : change.before);
     if (found->second->kind == ExecutedPath::Kind::directory || !is_only_directory) place = found->second;
   }
   for (std::string_view at = change.path; place == nullptr && !at.empty();) {
@@ -306,8 +304,7 @@ bool ChangedMemberJudge::is_gits_own(const Change& change, const Membership& mem
 bool ChangedMemberJudge::is_in_deleted_repository(const Change& change) {
   for (std::string_view at = change.path;; at = directory_in(at)) {
     const Change* own = directories_.find(change.tree, at);
-    const bool is_gone = own != nullptr && is_kind(own->before, FileKind::directory) &&
-                         !is_kind(own->after, FileKind::directory);
+    const bool is_gone = own != nullptr && is_directory(own->before) && !is_directory(own->after);
     if (is_gone) {
       const DirectoryMeaning& was = directories_.meaning(change.tree, at, Side::before);
       if (was.is_git || was.is_worktree) return true;

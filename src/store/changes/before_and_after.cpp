@@ -6,6 +6,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
+#include "store/layers/layer_entry.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -13,14 +14,6 @@ namespace {
 
 constexpr int most_links = 40;       // as the kernel has it
 constexpr size_t most_steps = 4096;  // of one path with all its links
-
-FileKind file_kind(mode_t mode) {
-  if (S_ISDIR(mode)) return FileKind::directory;
-  if (S_ISLNK(mode)) return FileKind::link;
-  if (S_ISFIFO(mode)) return FileKind::fifo;
-  if (S_ISSOCK(mode)) return FileKind::socket;
-  return S_ISREG(mode) ? FileKind::file : FileKind::device;
-}
 
 std::string path_of(const std::vector<std::string>& names) {
   std::string path;
@@ -66,9 +59,6 @@ bool BeforeAndAfter::is_below_change(const TreePath& where) const {
     at = directory_in(at);
     const Change* change = directories_.find(where.tree, at);
     if (change == nullptr) continue;
-    const auto is_directory = [](const std::optional<FileState>& state) {
-      return state && state->kind == FileKind::directory;
-    };
     if (!is_directory(change->before) || !is_directory(change->after)) return true;
   }
   return false;
@@ -87,9 +77,8 @@ BeforeAndAfter::Entry BeforeAndAfter::look(const TreePath& where, Side side) con
   const std::string name(name_in(where.path));
   const auto seen = look_in(around.get(), name);
   if (!seen) return {is_absent(errno) || errno == ENAMETOOLONG ? Presence::absent : Presence::unknown};
-  Entry entry{Presence::present, file_kind(seen->st_mode)};
-  if (entry.kind == FileKind::link) entry.link = link_text(around.get(), name);
-  return entry;
+  FileState state = state_of({around.get(), name.c_str()}, *seen);
+  return {Presence::present, state.kind, std::move(state.link)};
 }
 
 PathEnd BeforeAndAfter::follow(const std::string& absolute, Side side, std::vector<TreePath>* passed) const {

@@ -1,11 +1,9 @@
 #include "store/changes/change_attributes.hpp"
 
-#include <limits.h>
-#include <linux/limits.h>
-#include <sys/xattr.h>
-
 #include <cerrno>
-#include <cstdint>
+
+#include "store/layers/layer_entry.hpp"
+#include "store/layers/overlay_attributes.hpp"
 
 namespace cloche {
 namespace {
@@ -23,14 +21,13 @@ unsigned little_endian(std::string_view bytes, size_t at, size_t count) {
   return value;
 }
 
-void add_list(const std::string& path, const char* name, RightsOfFile& rights) {
-  std::string bytes(size_t{64} << 10, '\0');
-  const ssize_t length = ::lgetxattr(path.c_str(), name, bytes.data(), bytes.size());
-  if (length < 0) {
-    rights.is_unknown = rights.is_unknown || errno != ENODATA;
+void add_list(const LayerEntry& entry, const char* name, RightsOfFile& rights) {
+  const auto bytes = attribute_value(entry, name);
+  if (!bytes.ok()) {
+    rights.is_unknown = rights.is_unknown || bytes.error().number != ENODATA;
     return;
   }
-  const auto entries = entries_of_acl({bytes.data(), static_cast<size_t>(length)}, name == default_list);
+  const auto entries = entries_of_acl(bytes.value(), name == default_list);
   if (!entries) rights.is_unknown = true;
   if (entries) rights.acl.insert(rights.acl.end(), entries->begin(), entries->end());
 }
@@ -53,28 +50,16 @@ std::optional<std::vector<AclEntry>> entries_of_acl(std::string_view bytes, bool
   return entries;
 }
 
-// By /proc: the kernel has no call for the attributes of a name in a directory before 6.13. The last name is
-// not followed, and the one before it is the directory that is held.
 RightsOfFile rights_of(int directory, const std::string& name) {
+  const LayerEntry entry{directory, name.c_str()};
   RightsOfFile rights;
-  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + name;
-  char few[1024];  // most files have none, so this runs once a file
-  std::string many;
-  char* list = few;
-  ssize_t length = ::llistxattr(path.c_str(), few, sizeof few);
-  if (length < 0 && errno == ERANGE) {
-    many.resize(XATTR_LIST_MAX);
-    list = many.data();
-    length = ::llistxattr(path.c_str(), list, many.size());
-  }
-  if (length < 0) {
-    rights.is_unknown = errno != ENOTSUP;
-    return rights;
-  }
-  const std::string_view names(list, static_cast<size_t>(length));
-  if (names.find(access_list) != std::string_view::npos) add_list(path, access_list, rights);
-  if (names.find(default_list) != std::string_view::npos) add_list(path, default_list, rights);
-  rights.has_capabilities = names.find(capabilities) != std::string_view::npos;
+  const auto names = attribute_names(entry);
+  if (!names.ok()) return {.is_unknown = true};
+  for_each_attribute(names.value(), [&](std::string_view one) {
+    if (one == access_list) add_list(entry, access_list, rights);
+    if (one == default_list) add_list(entry, default_list, rights);
+    rights.has_capabilities = rights.has_capabilities || one == capabilities;
+  });
   return rights;
 }
 

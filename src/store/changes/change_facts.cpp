@@ -17,10 +17,6 @@ namespace {
 
 constexpr size_t most_strategy_bytes = 8192;
 
-bool is_directory(const std::optional<FileState>& state) {
-  return state && state->kind == FileKind::directory;
-}
-
 // Whether git or the protected set may care for a name, wherever it is.
 bool has_meaning(const std::string& name) {
   if (is_name_of_git(name)) return true;
@@ -108,32 +104,26 @@ void Collector::add_directory(const TreePath& where) {
 // also where nothing changed beneath it: the repository there may name what changed in another tree.
 void Collector::add_directories() {
   std::set<TreePath> seen;
-  for (size_t tree = 0; tree < set_.trees.size() && !facts_.too_much; ++tree) {
-    const Change* own = directories_.find(tree, "");
+  const auto look = [&](const TreePath& where) {
+    if (facts_.too_much || !seen.insert(where).second) return false;
+    const Change* own = directories_.find(where.tree, where.path);
     const bool is_listed = own != nullptr && !(is_directory(own->before) && is_directory(own->after));
-    if (!is_listed && seen.insert({tree, ""}).second) add_directory({tree, ""});
-  }
-  for (const auto& change : set_.changes) {
-    for (std::string_view at = change.path; !facts_.too_much;) {
-      at = directory_in(at);
-      TreePath where{change.tree, std::string(at)};
-      const Change* own = directories_.find(change.tree, at);
-      const bool is_listed = own != nullptr && !(is_directory(own->before) && is_directory(own->after));
-      if (!seen.insert(where).second) break;
-      if (!is_listed) add_directory(where);
-      if (at.empty()) break;
-    }
-  }
+    if (!is_listed) add_directory(where);
+    return !where.path.empty();
+  };
+  for (size_t tree = 0; tree < set_.trees.size(); ++tree) look({tree, ""});
+  for (const auto& change : set_.changes)
+    for (TreePath at = change.around(); look(at);) at.path.resize(directory_in(at.path).size());
 }
 
 void Collector::add_text(const Change& change, size_t most) {
-  const TreePath where{change.tree, change.path};
+  const TreePath where = change.where();
   if (facts_.texts_after.contains(where) || facts_.texts_before.contains(where)) return;
   if (++texts_ > limits_.texts) return stop("the call changed too many files of git's to be judged");
-  if (change.before && change.before->kind == FileKind::file) {
+  if (is_kind(change.before, FileKind::file)) {
     if (auto text = trees_.read(where, Side::before, most)) facts_.texts_before[where] = *std::move(text);
   }
-  if (change.after && change.after->kind == FileKind::file) {
+  if (is_kind(change.after, FileKind::file)) {
     if (auto text = trees_.read(where, Side::after, most)) facts_.texts_after[where] = *std::move(text);
   }
 }
@@ -160,7 +150,7 @@ void Collector::add_member(const Change& change, const Membership& member) {
 }
 
 int Collector::parent_in_upper(const Change& change) {
-  TreePath around{change.tree, std::string(directory_in(change.path))};
+  TreePath around = change.around();
   if (held_ != around) {
     held_fd_ = open_descendant(layers_[change.tree].upper, around.path, O_PATH | O_DIRECTORY);
     held_ = std::move(around);
@@ -201,7 +191,7 @@ void Collector::add_attributes(const Change& change) {
     const RightsOfFile then = lower ? rights_of(lower.get(), name) : RightsOfFile{};
     facts.acl_then.insert(facts.acl_then.end(), then.acl.begin(), then.acl.end());
   }
-  facts_.attributes.emplace(TreePath{change.tree, change.path}, std::move(facts));
+  facts_.attributes.emplace(change.where(), std::move(facts));
 }
 
 void Collector::add_change(const Change& change) {
@@ -210,11 +200,10 @@ void Collector::add_change(const Change& change) {
     if (const auto member = directories_.membership(change.tree, change.path, side))
       add_member(change, *member);
   }
-  const bool is_link = (change.after && change.after->kind == FileKind::link) ||
-                       (change.before && change.before->kind == FileKind::link);
+  const bool is_link = is_kind(change.after, FileKind::link) || is_kind(change.before, FileKind::link);
   if (is_link && folded_name(name_in(change.path)) == ".git") git_.add_pointer(change, "gitdir: ");
   if (!change.after) return;
-  const TreePath where{change.tree, change.path};
+  const TreePath where = change.where();
   if (change.after->kind == FileKind::link)
     facts_.links[where] = trees_.follow(trees_.absolute(where), Side::after);
   add_attributes(change);
@@ -224,41 +213,38 @@ bool Collector::is_suspicious(const Change& change) {
   const Side side = change.kind == ChangeKind::deleted ? Side::before : Side::after;
   if (directories_.membership(change.tree, change.path, side)) return true;
   return std::any_of(facts_.executed.begin(), facts_.executed.end(), [&](const ExecutedPath& place) {
-    return place.where.tree == change.tree && lies_in(place.where.path, change.path);
+    return place.where.tree == change.tree && is_at_or_below(place.where.path, change.path);
   });
 }
 
 // Of members, and of files that could be the same by name and size: has one only moved?
 void Collector::add_digests() {
   using Look = std::pair<std::string_view, uint64_t>;
-  const auto state_of = [](const Change& change) -> const FileState* {
-    if (change.kind == ChangeKind::changed) return nullptr;
-    const auto& state = change.kind == ChangeKind::deleted ? change.before : change.after;
-    return state && state->kind == FileKind::file ? &*state : nullptr;
+  struct CameOrWent {
+    const Change& change;
+    Look look;
+    bool is_deleted;
   };
+  std::vector<CameOrWent> files;
   std::set<Look> deleted;
   std::set<Look> created;
   for (const auto& change : set_.changes) {
-    const FileState* state = state_of(change);
-    if (state != nullptr)
-      (change.kind == ChangeKind::deleted ? deleted : created).insert({name_in(change.path), state->size});
+    const bool is_deleted = change.kind == ChangeKind::deleted;
+    const auto& state = is_deleted ? change.before : change.after;
+    if (change.kind == ChangeKind::changed || !is_kind(state, FileKind::file)) continue;
+    files.push_back({change, {name_in(change.path), state->size}, is_deleted});
+    (is_deleted ? deleted : created).insert(files.back().look);
   }
   if (deleted.empty() || created.empty()) return;
   std::set<Look> wanted;
-  for (const auto& change : set_.changes) {
-    const FileState* state = state_of(change);
-    if (state == nullptr) continue;
-    const Look look{name_in(change.path), state->size};
+  for (const auto& [change, look, is_deleted] : files)
     if (deleted.contains(look) && created.contains(look) && is_suspicious(change)) wanted.insert(look);
-  }
   uint64_t bytes_left = limits_.digested_bytes;
-  for (const auto& change : set_.changes) {
-    const FileState* state = state_of(change);
-    if (state == nullptr || !wanted.contains({name_in(change.path), state->size})) continue;
-    const TreePath where{change.tree, change.path};
-    const bool is_deleted = change.kind == ChangeKind::deleted;
-    auto digest = trees_.digest(where, is_deleted ? Side::before : Side::after, bytes_left);
-    if (digest) (is_deleted ? facts_.digests_before : facts_.digests_after)[where] = *std::move(digest);
+  for (const auto& [change, look, is_deleted] : files) {
+    if (!wanted.contains(look)) continue;
+    auto digest = trees_.digest(change.where(), is_deleted ? Side::before : Side::after, bytes_left);
+    auto& digests = is_deleted ? facts_.digests_before : facts_.digests_after;
+    if (digest) digests[change.where()] = *std::move(digest);
   }
 }
 

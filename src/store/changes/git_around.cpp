@@ -31,7 +31,7 @@ std::string reason_of(PlaceKind kind) {
 }
 
 TreePath below(const TreePath& directory, const std::string& name) {
-  return {directory.tree, directory.path.empty() ? name : directory.path + "/" + name};
+  return {directory.tree, joined(directory.path, name)};
 }
 
 }  // namespace
@@ -83,13 +83,13 @@ std::string GitAround::git_led_to(const PathEnd& end) const {
 // Of a checkout that a changed .git makes of its directory. What a configuration names from the top of a
 // checkout is executed there as well; where something lies there already, it is the .git that has git run it.
 void GitAround::add_made_checkout(const Change& change) {
-  const std::string top = trees_.absolute({change.tree, std::string(directory_in(change.path))});
+  const std::string top = trees_.absolute(change.around());
   std::vector<NamedPlace> found = places_.of_own(top);
   if (change.after->kind != FileKind::directory) {
     const std::string git = git_led_to(end_of_pointer(change, Side::after, "gitdir: "));
     if (!git.empty()) found = places_.of_led_checkout(top, git);
   }
-  const std::string usual = trees_.absolute({change.tree, change.path}) + "/hooks";
+  const std::string usual = trees_.absolute(change.where()) + "/hooks";
   std::erase_if(found, [&](const NamedPlace& place) {
     const std::string path = tidied("", place.path);
     return path == usual || !is_beneath(top, path);
@@ -100,12 +100,11 @@ void GitAround::add_made_checkout(const Change& change) {
         trees_.look(end.where, Side::before).presence == BeforeAndAfter::Presence::absent)
       continue;
     facts_.executed.push_back(
-        {{change.tree, change.path},
-         ExecutedPath::Kind::directory,
+        {change.where(), ExecutedPath::Kind::directory,
          "it makes a working tree of a directory that holds what git would run there: " +
              reason_of(place.kind)});
   }
-  add_places({change.tree, std::string(directory_in(change.path))}, found);
+  add_places(change.around(), found);
 }
 
 // Of repositories that the call made: what the operator's own configurations say holds in these as well.
@@ -121,12 +120,9 @@ void GitAround::add_made_repositories() {
     const bool is_bare = change.after->kind == FileKind::directory &&
                          directories_.meaning(change.tree, change.path, Side::after).is_git;
     if (!is_dot_git && !is_bare) continue;
-    if (++repositories_ > most_repositories) {
-      facts_.too_much = too_many;
-      return;
-    }
-    const TreePath git{change.tree, change.path};
-    const TreePath checkout{change.tree, std::string(directory_in(change.path))};
+    if (++repositories_ > most_repositories) return stop(too_many);
+    const TreePath git = change.where();
+    const TreePath checkout = change.around();
     const std::string usual = trees_.absolute(git) + "/hooks";
     for (const auto& tree : {git, checkout}) {
       std::vector<NamedPlace> found = places_.of_own(trees_.absolute(tree));
@@ -144,8 +140,7 @@ std::optional<std::vector<DirectoryAround::Name>> GitAround::names_in(const Tree
   const bool is_absent = seen.presence == BeforeAndAfter::Presence::absent;
   const bool is_other =
       seen.presence == BeforeAndAfter::Presence::present && seen.kind != FileKind::directory;
-  if (!names && !is_absent && !is_other)
-    facts_.too_much = "a directory of git's around the changes cannot be read";
+  if (!names && !is_absent && !is_other) stop("a directory of git's around the changes cannot be read");
   return names;
 }
 
@@ -163,10 +158,7 @@ void GitAround::add_parts_of_repository(const TreePath& git) {
     if (!names) continue;
     for (const auto& part : *names) {
       if (part.kind != NameKind::directory) continue;
-      if (++repositories_ > most_repositories) {
-        facts_.too_much = too_many;
-        return;
-      }
+      if (++repositories_ > most_repositories) return stop(too_many);
       const TreePath where = below(directory, part.name);
       // The name of a submodule may have slashes, and one may have submodules of its own.
       const bool is_one =
@@ -201,10 +193,7 @@ void GitAround::add_repositories() {
       std::move(more.begin(), more.end(), std::back_inserter(found));
     }
     if (found.empty()) continue;
-    if (++repositories_ > most_repositories) {
-      facts_.too_much = too_many;
-      return;
-    }
+    if (++repositories_ > most_repositories) return stop(too_many);
     add_places(where, found);
     const auto known = facts_.git_directories.find(where);
     if (known != facts_.git_directories.end())
@@ -222,7 +211,7 @@ void GitAround::add_led(const TreePath& link, std::string_view reason) {
         facts_.executed.push_back({std::move(passed), ExecutedPath::Kind::file, std::string(reason)});
     }
     // One that leads back to where it is in does not make all of that executed.
-    if (end.place != PathEnd::Place::inside || lies_in(end.where.path, link.path)) continue;
+    if (end.place != PathEnd::Place::inside || is_at_or_below(end.where.path, link.path)) continue;
     const bool is_directory = trees_.look(end.where, side).kind == FileKind::directory;
     const auto kind = is_directory ? ExecutedPath::Kind::directory : ExecutedPath::Kind::file;
     facts_.executed.push_back({end.where, kind, std::string(reason)});
@@ -237,10 +226,7 @@ void GitAround::add_links_in(const TreePath& directory, std::string_view reason)
     const auto names = names_in(where);
     if (!names) continue;
     for (const auto& name : *names) {
-      if (++links_looked_for_ > most_names_for_links) {
-        facts_.too_much = too_many;
-        return;
-      }
+      if (++links_looked_for_ > most_names_for_links) return stop(too_many);
       const TreePath child = below(where, name.name);
       if (name.kind == NameKind::link) add_led(child, reason);
       const bool is_project = holds_checkouts(name.name);
@@ -263,12 +249,12 @@ void GitAround::add_led_by_links() {
 }
 
 PathEnd GitAround::end_of_pointer(const Change& change, Side side, std::string_view key) const {
-  const TreePath where{change.tree, change.path};
+  const TreePath where = change.where();
   const auto& state = side == Side::before ? change.before : change.after;
   if (state->kind == FileKind::link) return trees_.follow(trees_.absolute(where), side);
   const auto text = trees_.read(where, side, longest_pointer);
   if (!text) return {};
-  const std::string base = trees_.absolute({change.tree, std::string(directory_in(change.path))});
+  const std::string base = trees_.absolute(change.around());
   const std::string target = pointer_in(*text, key, base);
   return target.empty() ? PathEnd{} : trees_.follow(target, side);
 }
@@ -277,18 +263,18 @@ void GitAround::add_pointer(const Change& change, std::string_view key) {
   const auto is_pointer = [](const std::optional<FileState>& state) {
     return state && (state->kind == FileKind::file || state->kind == FileKind::link);
   };
-  const TreePath where{change.tree, change.path};
+  const TreePath where = change.where();
   if (is_pointer(change.before)) facts_.pointers_before[where] = end_of_pointer(change, Side::before, key);
   if (is_pointer(change.after)) facts_.pointers_after[where] = end_of_pointer(change, Side::after, key);
 }
 
 void GitAround::add_working_tree(const Change& config) {
-  const TreePath where{config.tree, config.path};
+  const TreePath where = config.where();
   const auto text = facts_.texts_after.find(where);
   if (text == facts_.texts_after.end()) return;
   const std::string said = places_said(text->second).working_tree;
   if (said.empty()) return;
-  const std::string base = trees_.absolute({config.tree, std::string(directory_in(config.path))});
+  const std::string base = trees_.absolute(config.around());
   const std::string place = place_from(said, base, [](std::string_view) { return std::string(); });
   const PathEnd end = place.empty() ? PathEnd{} : trees_.follow(place, Side::after);
   // Git makes a checkout there: a directory without a .git is none.

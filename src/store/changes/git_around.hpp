@@ -48,6 +48,7 @@ class GitAround {
   void add_led(const TreePath& link, std::string_view reason);
   PathEnd end_of_pointer(const Change& change, Side side, std::string_view key) const;
   void add_contents_of(const PathEnd& end);
+  void stop(const char* why) { facts_.too_much = why; }
   GitContents contents_of(const TreePath& directory) const;
 
   const ChangeSet& set_;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/sys/directory.hpp"
@@ -19,8 +18,6 @@
 #include "base/text/visible_text.hpp"
 #include "policy/protected/protected.hpp"
 #include "store/commit/entry_copy.hpp"
-#include "store/commit/kept_bytes.hpp"
-#include "store/commit/remove_layer.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -50,42 +47,10 @@ bool is_in_work(SetStatus status) {
   return status == SetStatus::open || status == SetStatus::committing || status == SetStatus::continued;
 }
 
-bool fits(const KeptTotal& total, const UndoBounds& bounds) {
-  return total.sets <= bounds.count && total.bytes.plain <= bounds.bytes &&
-         total.bytes.ignored <= bounds.ignored_bytes;
-}
-
-std::string tally_line(const KeptBytes& kept) {
-  return std::to_string(kept.plain) + " " + std::to_string(kept.ignored) + "\n";
-}
-
-KeptTotal sum(KeptTotal total, const KeptBytes& more) {
-  return {total.sets + 1, {total.bytes.plain + more.plain, total.bytes.ignored + more.ignored}};
-}
-
-// Whether a file can be renamed from the one directory to the other: the same mount, not only the same file
-// system.
-bool are_on_one_mount(int one, int other) {
-  struct statx seen[2] = {};
-  const int fds[2] = {one, other};
-  for (size_t i = 0; i < 2; ++i) {
-    const int looked = ::statx(fds[i], "", AT_EMPTY_PATH, STATX_MNT_ID, &seen[i]);
-    if (looked != 0 || (seen[i].stx_mask & STATX_MNT_ID) == 0) return false;
-  }
-  return seen[0].stx_mnt_id == seen[1].stx_mnt_id;
-}
-
-// What is in the directory, and then itself. Only if it is the one that is known.
-void remove_known(const KnownDirectory& place) {
-  const auto parent = sys::open(std::string(parent_of(place.path)), O_PATH | O_DIRECTORY);
-  const auto held = open_known(place);
-  if (!parent.ok() || !held.ok()) return;
-  for (const auto& name : names_in("/proc/self/fd/" + std::to_string(held.value().get())))
-    (void)remove_entry(held.value().get(), name);
-  const auto names = components_of(place.path);
-  const auto now = look_in(parent.value().get(), std::string(names.back()));
-  if (now && now->st_dev == place.device && now->st_ino == place.inode)
-    (void)::unlinkat(parent.value().get(), std::string(names.back()).c_str(), AT_REMOVEDIR);
+std::set<TreePath> paths_of(const ChangeSet& changes) {
+  std::set<TreePath> paths;
+  for (const Change& change : changes.changes) paths.insert(change.where());
+  return paths;
 }
 
 }  // namespace
@@ -93,40 +58,6 @@ void remove_known(const KnownDirectory& place) {
 std::string boot_id() {
   const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
   return id.ok() ? id.value() : "";
-}
-
-Result<KnownDirectory> know_held(int fd, const std::string& path) {
-  struct stat seen {};
-  struct statx birth {};
-  if (::fstat(fd, &seen) != 0) return system_error("look at " + shown(path));
-  KnownDirectory directory{path, seen.st_dev, seen.st_ino};
-  const bool is_known =
-      ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
-  if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
-  return directory;
-}
-
-Result<KnownDirectory> know_directory(const std::string& path) {
-  const OwnedFd fd = TRY(sys::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  return know_held(fd.get(), path);
-}
-
-Result<OwnedFd> open_known(const KnownDirectory& directory) {
-  OwnedFd fd = TRY(sys::open(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (!is_same_directory(TRY(know_held(fd.get(), directory.path)), directory))
-    return refusal("'" + shown(directory.path) + "' is not the directory that the change set was made with");
-  return fd;
-}
-
-Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
-  HeldTrees held;
-  for (const StoredTree& tree : trees) {
-    for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
-      held.fds.push_back(directory->path.empty() ? OwnedFd() : TRY(open_known(*directory)));
-    const auto* last = &held.fds.back();
-    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
-  }
-  return held;
 }
 
 ChangeSets::ChangeSets(const std::string& state, std::string boot)
@@ -140,9 +71,7 @@ ChangeSets::ChangeSets(const std::string& state, std::string boot)
       boot_(std::move(boot)) {}
 
 Result<void> ChangeSets::write(const std::string& id, const char* file, std::string_view text) const {
-  const std::string path = directory_of(id) + "/" + file;
-  if (write_private_file(path, text)) return {};
-  if (give_up_reserve() && write_private_file(path, text)) return {};
+  if (with_reserve([&] { return write_private_file(directory_of(id) + "/" + file, text); })) return {};
   return system_error("write to the change set " + id);
 }
 
@@ -152,10 +81,11 @@ void ChangeSets::make_reserve() const {
   if (file.ok() && ::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
 }
 
-bool ChangeSets::give_up_reserve() const {
+bool ChangeSets::with_reserve(const std::function<bool()>& write) const {
+  if (write()) return true;
   const int number = errno;
   const bool is_full = number == ENOSPC || number == EDQUOT;
-  if (is_full && ::unlink(reserve_.c_str()) == 0) return true;
+  if (is_full && ::unlink(reserve_.c_str()) == 0) return write();
   errno = number;
   return false;
 }
@@ -181,7 +111,7 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
   if (!make_private_directories(root_)) return system_error("make " + shown(root_));
-  if (::mkdir(directory.c_str(), 0700) != 0 && !(give_up_reserve() && ::mkdir(directory.c_str(), 0700) == 0))
+  if (!with_reserve([&] { return ::mkdir(directory.c_str(), 0700) == 0; }))
     return system_error("make " + shown(directory));
   OwnedFd lock = TRY(lock_file(directory));
   mark(header.id, SetStatus::open);
@@ -268,8 +198,7 @@ Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
   const std::string& task = set.header.task;
   if (!task.empty()) {
     const std::string file = task_file(task, set.header.workspace);
-    const std::string& id = set.header.id;
-    if (!write_private_file(file, id) && !(give_up_reserve() && write_private_file(file, id)))
+    if (!with_reserve([&] { return write_private_file(file, set.header.id); }))
       return system_error("write to " + shown(tasks_));
   }
   return set_status(set, SetStatus::staged);
@@ -321,7 +250,8 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
   };
   set.header.sync = options.sync;
   set.header.kept = count_kept_bytes(changes, verdicts, TRY(hold_trees(set.header.trees)).trees);
-  if (const auto why = options.bounds ? make_room(*options.bounds, set.header.kept) : std::nullopt)
+  if (const auto why =
+          options.bounds ? make_room(*options.bounds, set.header.kept, milliseconds_now()) : std::nullopt)
     return refused(*why);
   if (const auto made = make_undo_directories(set); !made.ok()) return refused(made.error().what);
   const HeldTrees held = TRY(hold_trees(set.header.trees));
@@ -392,9 +322,7 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
   if (committed.end == CommitEnd::committed) {
     TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
     header.ended_ns = committed.ended_ns;
-    const auto tally = sys::open(tally_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-    if (tally.ok())  // a line that is missing is found at the next pruning
-      (void)sys::write_all(tally.value().get(), tally_line(set.header.kept));
+    note_kept(set.header.kept);
   }
   TRY(write_header(header));
   set.header = std::move(header);
@@ -420,32 +348,28 @@ void ChangeSets::remove_commit_directories(const SetHeader& header) const {
 Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
   SetInWork work = TRY(work_on(id));
   StoredSet set = TRY(find(id));
-  std::set<std::pair<size_t, std::string_view>> paths;
-  for (const Change& change : undone.changes) paths.insert({change.tree, change.path});
+  const std::set<TreePath> paths = paths_of(undone);
   std::set<size_t> left(set.left.begin(), set.left.end());
-  bool is_undone = true;
-  for (size_t i = 0; i < set.changes.changes.size(); ++i) {
-    const Change& change = set.changes.changes[i];
-    if (paths.contains({change.tree, change.path})) left.insert(i);
-    const bool is_committed = i < set.verdicts.size() && set.verdicts[i].fate == Fate::committed;
-    is_undone = is_undone && (!is_committed || left.contains(i));
-  }
-  TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, {left.begin(), left.end()})));
-  if (!is_undone) return {};
+  const size_t count = set.changes.changes.size();
+  for (size_t i = 0; i < count; ++i)
+    if (paths.contains(set.changes.changes[i].where())) left.insert(i);
+  set.left.assign(left.begin(), left.end());
+  TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, set.left)));
+  for (size_t i = 0; i < count; ++i)
+    if (is_in_project(set, i)) return {};
   work.header.kept = {};  // all of it is in the project again
   return set_status(work, SetStatus::undone);
 }
 
 Result<void> ChangeSets::forget(SetInWork& work, const ChangeSet& forgotten) const {
   const StoredSet set = TRY(find(work.header.id));
-  std::set<std::pair<size_t, std::string_view>> paths;
-  for (const Change& change : forgotten.changes) paths.insert({change.tree, change.path});
+  const std::set<TreePath> paths = paths_of(forgotten);
   ChangeSet kept{.trees = set.changes.trees};
   std::vector<ChangeVerdict> verdicts;
   std::vector<size_t> left;
   for (size_t i = 0; i < set.changes.changes.size(); ++i) {
     const Change& change = set.changes.changes[i];
-    if (paths.contains({change.tree, change.path})) continue;
+    if (paths.contains(change.where())) continue;
     if (std::binary_search(set.left.begin(), set.left.end(), i)) left.push_back(kept.changes.size());
     verdicts.push_back(i < set.verdicts.size() ? set.verdicts[i] : ChangeVerdict{});
     kept.changes.push_back(change);
@@ -507,67 +431,6 @@ Result<void> ChangeSets::drop(const std::string& id) const {
 void ChangeSets::discard(SetInWork& set) const {
   set.lock.reset();  // which the drop takes itself
   if (drop(set.header.id).ok()) empty_trash();
-}
-
-KeptTotal ChangeSets::read_tally() const {
-  KeptTotal total;
-  const auto text = read_private_file(tally_, most_bytes);
-  const std::string lines = text.ok() ? text.value() : "";
-  const char* at = lines.data();
-  const char* const end = at + lines.size();
-  while (at < end) {
-    KeptBytes kept;
-    const auto plain = std::from_chars(at, end, kept.plain);
-    const auto ignored = std::from_chars(std::min(plain.ptr + 1, end), end, kept.ignored);
-    total = sum(total, kept);
-    at = std::find(ignored.ptr, end, '\n') + 1;
-  }
-  return total;
-}
-
-std::optional<std::string> ChangeSets::make_room(const UndoBounds& bounds, const KeptBytes& fresh) const {
-  if (fits(sum(read_tally(), fresh), bounds)) return std::nullopt;
-  // Some more than is needed, so that not every call has to.
-  const auto less = [](auto bound, auto room) { return bound - std::min(bound, std::max(room, bound / 8)); };
-  const UndoBounds lower{less(bounds.count, size_t{1}), less(bounds.bytes, fresh.plain),
-                         less(bounds.ignored_bytes, fresh.ignored)};
-  const KeptTotal wanted = sum(prune(lower, milliseconds_now()).kept, fresh);
-  if (fits(wanted, bounds)) return std::nullopt;
-  const char* const what = wanted.sets > bounds.count          ? "calls"
-                           : wanted.bytes.plain > bounds.bytes ? "bytes"
-                                                               : "bytes of ignored paths";
-  return std::string("the bound of what is kept for undo, ") + what +
-         ", is met by what is younger than a day (see the key undo)";
-}
-
-PrunedSets ChangeSets::prune(const UndoBounds& bounds, int64_t now_ms) const {
-  constexpr int64_t day_ms = 24LL * 60 * 60 * 1000;
-  PrunedSets answer;
-  std::string tally;
-  for (const SetHeader& header : list()) {
-    if (header.status != SetStatus::committed && header.status != SetStatus::undone) continue;
-    const KeptTotal more = sum(answer.kept, header.kept);
-    if (!fits(more, bounds) && now_ms - header.created_ms >= day_ms && drop(header.id).ok()) {
-      ++answer.dropped;
-      continue;
-    }
-    answer.kept = more;
-    tally += tally_line(header.kept);
-  }
-  if (answer.kept.sets + answer.dropped != 0) (void)write_private_file(tally_, tally);
-  return answer;
-}
-
-void ChangeSets::empty_trash() const {
-  const auto trash = sys::open(trash_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!trash.ok()) return;
-  for (const auto& name : names_in(trash_)) {
-    const auto header = read_header(trash_ + "/" + name);
-    if (header.ok()) {
-      for (const KnownDirectory& place : header.value().places) remove_known(place);
-    }
-    (void)remove_entry(trash.value().get(), name);
-  }
 }
 
 }  // namespace cloche

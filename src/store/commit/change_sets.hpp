@@ -123,8 +123,8 @@ class ChangeSets {
   Result<void> write_header(const SetHeader& header) const;
   Result<void> sync_store(FileSync sync) const;
   Result<void> drop_held(SetInWork& set) const;
-  // After a failure: whether there is more space now, so that it is worth another try. errno stays.
-  bool give_up_reserve() const;
+  // Where the file system is full: gives up the reserve, and tries again. False: errno says why.
+  bool with_reserve(const std::function<bool()>& write) const;
   std::string undo_directory(const SetHeader& header, size_t tree) const {
     return directory_of(header.id) + "/undo-" + std::to_string(tree);
   }
@@ -137,7 +137,14 @@ class ChangeSets {
   Result<void> recover_continued(SetInWork& set) const;
   // Before a commit that will keep so much: drops what is too old to be kept. A sentence: there is no room
   // all the same, because everything that is kept is younger than a day.
-  std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh) const;
+  std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh,
+                                       int64_t now_ms) const;
+  // Reads .gitignore files of the project, which has not been changed yet; where little is kept, none: then
+  // all of it counts as plain. Build products and packages, which a .gitignore covers, are counted apart, so
+  // that they do not push out what a person wrote.
+  static KeptBytes count_kept_bytes(const ChangeSet& set, const std::vector<ChangeVerdict>& verdicts,
+                                    std::span<const CommitTree> trees);
+  void note_kept(const KeptBytes& kept) const;
   KeptTotal read_tally() const;
 
   // Names the set that is staged of a task.
@@ -159,18 +166,5 @@ class ChangeSets {
 
 // Of the running boot. Empty where it cannot be read: then no set of this boot is resumed.
 std::string boot_id();
-
-// A path with the identity of what is there now.
-Result<KnownDirectory> know_directory(const std::string& path);
-Result<KnownDirectory> know_held(int directory, const std::string& path);
-// An Error if it is not the one that is known.
-Result<OwnedFd> open_known(const KnownDirectory& directory);
-
-// The directories of a set's trees, held; none for undo where no commit was begun.
-struct HeldTrees {
-  std::vector<OwnedFd> fds = {};
-  std::vector<CommitTree> trees = {};
-};
-Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees);
 
 }  // namespace cloche

@@ -29,7 +29,7 @@ struct StoreScene : CommitScene {
     store = ChangeSets(state, this_boot);
   }
   ~StoreScene() {
-    if (state != scratch.path + "/state") (void)remove_entry(hold("/dev/shm").get(), name_part(state));
+    if (state != scratch.path + "/state") (void)remove_entry(hold("/dev/shm").get(), last_of(state));
   }
 
   SetHeader header() const {
@@ -52,8 +52,7 @@ struct StoreScene : CommitScene {
   }
   // Commits a plan, and answers with the id of the new set.
   std::string undo_by(const UndoPlan& plan, const std::string& id, const CommitOptions& options = {}) {
-    EXPECT_TRUE(plan.conflicts.empty())
-        << plan.conflicts.front().path << " " << plan.conflicts.front().reason;
+    EXPECT_TRUE(plan.conflicts.empty()) << plan.conflicts.front().path << " " << plan.conflicts.front().what;
     SetHeader again = header();
     again.trees = plan.trees;
     again.undoes = id;

@@ -2,31 +2,27 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
+#include "base/sys/directory.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
 #include "store/commit/commit_check.hpp"
 #include "store/commit/commit_perform.hpp"
-#include "store/commit/entry_attributes.hpp"
 #include "store/commit/entry_copy.hpp"
 #include "store/commit/layer_walk.hpp"
-#include "store/commit/remove_layer.hpp"
 #include "store/commit/tree_directories.hpp"
+#include "store/layers/change_clock.hpp"
 #include "store/layers/git_index.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr const char* end_mark = "end";
-
 std::string copy_name(size_t step) { return "new-" + std::to_string(step); }
-
-bool moves_source(const Step& step) { return step.kind == StepKind::add || step.kind == StepKind::replace; }
 
 Result<void> sync_trees(std::span<const CommitTree> trees, FileSync sync) {
   if (sync == FileSync::later) return {};
@@ -40,17 +36,23 @@ Result<void> sync_trees(std::span<const CommitTree> trees, FileSync sync) {
   return {};
 }
 
-Result<void> strip(std::span<const CommitTree> trees, const std::vector<MarkedEntry>& marked) {
-  for (const MarkedEntry& entry : marked) {
-    if (trees[entry.tree].transfer == Transfer::copy) continue;  // a copy has none
-    const OwnedFd directory =
-        open_descendant(trees[entry.tree].source, directory_part(entry.path), O_PATH | O_DIRECTORY);
-    if (!directory) return system_error("open the directory of '" + shown(entry.path) + "'");
-    const auto name = name_part(entry.path);
-    TRY(strip_overlay_attributes(directory.get(), name.c_str()));
-    if (!entry.is_marked_below) continue;
-    TRY(walk_below(directory.get(), name, ClosedDirectory::opened, [](const WalkedEntry& below) {
-      return strip_overlay_attributes(below.directory, below.name);
+Result<int> open_source(TreeDirectories& directories, const Step& step) {
+  const int directory = directories.open(step.tree, StepSide::source, directory_in(step.from));
+  if (directory < 0) return system_error("open the directory of '" + shown(step.from) + "'");
+  return directory;
+}
+
+// Overlay's attributes, from what will be moved. A copy has none.
+Result<void> strip(std::span<const CommitTree> trees, const std::vector<Step>& steps) {
+  TreeDirectories directories(trees);
+  for (const Step& step : steps) {
+    if (!moves_source(step) || trees[step.tree].transfer == Transfer::copy) continue;
+    const int directory = TRY(open_source(directories, step));
+    const auto name = last_of(step.from);
+    TRY(strip_overlay_attributes({directory, name.c_str()}));
+    if (!is_directory(step.after)) continue;
+    TRY(walk_below(directory, name, ClosedDirectory::opened, [](const WalkedEntry& below) {
+      return strip_overlay_attributes({below.directory, below.name});
     }));
   }
   return {};
@@ -65,16 +67,14 @@ void remove_copies(std::span<const CommitTree> trees, const std::vector<Step>& s
 
 // Puts copies of what is on another mount into the undo directory, and makes the steps take those.
 Result<void> copy_sources(std::span<const CommitTree> trees, std::vector<Step>& steps) {
+  TreeDirectories directories(trees);
   for (size_t tree = 0; tree < trees.size(); ++tree) {
     if (trees[tree].transfer != Transfer::copy) continue;
     EntryCopier copier(trees[tree].undo);
     for (size_t i = 0; i < steps.size(); ++i) {
       Step& step = steps[i];
       if (step.tree != tree || !moves_source(step)) continue;
-      const OwnedFd directory =
-          open_descendant(trees[tree].source, directory_part(step.from), O_PATH | O_DIRECTORY);
-      if (!directory) return system_error("open the directory of '" + shown(step.from) + "'");
-      TRY(copier.copy(directory.get(), name_part(step.from), copy_name(i)));
+      TRY(copier.copy(TRY(open_source(directories, step)), last_of(step.from), copy_name(i)));
       const auto made = look_in(trees[tree].undo, copy_name(i));
       if (!made) return system_error("look at the copy of '" + shown(step.from) + "'");
       step.from = copy_name(i);
@@ -83,27 +83,6 @@ Result<void> copy_sources(std::span<const CommitTree> trees, std::vector<Step>& 
     }
   }
   return {};
-}
-
-// A time that every change of ours is before, and every later change of another process is not. Waits on
-// kernels whose files know the time by clock ticks only.
-Result<int64_t> mark_end(const CommitTree& tree) {
-  const OwnedFd mark(::openat(tree.undo, end_mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const auto changed = [&]() -> int64_t {
-    struct stat seen {};
-    if (!mark || ::fstat(mark.get(), &seen) != 0) return -1;
-    return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
-  };
-  const int64_t first = changed();
-  constexpr int most_tries = 5000;  // a file system with times of whole seconds has its next one by then
-  for (int i = 0; first >= 0 && i < most_tries; ++i) {
-    if (::fchmod(mark.get(), 0600) != 0) break;
-    const int64_t now = changed();
-    if (now > first) return now;
-    const struct timespec pause { 0, 500'000 };
-    (void)::nanosleep(&pause, nullptr);
-  }
-  return system_error("mark the end of the commit");
 }
 
 // What a directory holds that is moved away whole must be older than this.
@@ -120,7 +99,7 @@ Message describe_stuck(const Step& step, size_t number, const Error& error) {
   std::string text = "'" + shown(step.path) + "' could not be taken back (" + error.what.text() + ")";
   if (step.kind == StepKind::replace || step.kind == StepKind::remove)
     text += "; the old one is in the undo directory under the name " + undo_name(number);
-  if (step.kind == StepKind::add || step.kind == StepKind::replace)
+  if (moves_source(step))
     text += "; the new one belongs to '" + shown(step.from) + "' of the " +
             (step.is_copied ? "undo directory" : "upper layer");
   return text;
@@ -136,7 +115,7 @@ bool places_index(const Step& step) {
 
 // A file of the tree that the commit has put there, alone or with a directory.
 bool is_placed(const std::set<std::string_view>& placed, std::string_view path) {
-  for (; !path.empty(); path = directory_part(path))
+  for (; !path.empty(); path = directory_in(path))
     if (placed.contains(path)) return true;
   return false;
 }
@@ -159,8 +138,8 @@ void refresh_index(std::span<const CommitTree> trees, const std::vector<Step>& s
   const auto refreshed =
       refreshed_index(old.value(), [&](const std::string& name) -> std::optional<EntryFile> {
         const std::string path = top + name;
-        const int directory = directories.open(step.tree, StepSide::project, directory_part(path));
-        const auto now = directory < 0 ? std::nullopt : look_in(directory, name_part(path));
+        const int directory = directories.open(step.tree, StepSide::project, directory_in(path));
+        const auto now = directory < 0 ? std::nullopt : look_in(directory, last_of(path));
         if (!now) return std::nullopt;
         return EntryFile{*now, is_placed(placed, path)};
       });
@@ -219,7 +198,7 @@ class Performance {
       const bool is_placed = step.side == StepSide::project && step.kind != StepKind::remove;
       if (is_placed) step.placed = performer_.placed(i);
     }
-    if (!commit_.steps.empty()) commit_.ended_ns = TRY(mark_end(trees_[commit_.steps.front().tree]));
+    if (!commit_.steps.empty()) commit_.ended_ns = TRY(mark_end(trees_[commit_.steps.front().tree].undo));
     return {};
   }
 
@@ -234,13 +213,12 @@ bool opens_source(const Step& step) {
   return step.kind == StepKind::open_directory && step.side == StepSide::source;
 }
 
-Result<void> make_ready(std::span<const CommitTree> trees, const CheckedCommit& checked, Committed& answer,
-                        const CommitOptions& options) {
+Result<void> make_ready(std::span<const CommitTree> trees, Committed& answer, const CommitOptions& options) {
   StepPerformer performer(trees, answer.steps, Attempt::first);
   for (size_t i = 0; i < answer.steps.size(); ++i) {
     if (opens_source(answer.steps[i])) TRY(performer.apply(i));
   }
-  TRY(strip(trees, checked.marked));
+  TRY(strip(trees, answer.steps));
   TRY(copy_sources(trees, answer.steps));
   TRY(sync_trees(trees, options.sync));
   if (options.before_first) TRY(options.before_first(answer.steps));
@@ -257,25 +235,14 @@ void undo_ready(std::span<const CommitTree> trees, const std::vector<Step>& step
 
 }  // namespace
 
-std::string_view name_of(CommitEnd end) {
-  switch (end) {
-    case CommitEnd::committed: return "committed";
-    case CommitEnd::refused: return "refused";
-    case CommitEnd::taken_back: return "taken back";
-    case CommitEnd::stuck: return "stuck";
-  }
-  return "";
-}
-
 std::string undo_name(size_t step) { return std::to_string(step); }
 
 Result<Committed> commit(std::span<const CommitTree> trees, std::vector<Step> steps,
                          const CommitOptions& options) {
   TRY(mark_begin(trees));
-  CheckedCommit checked = check_commit(trees, std::move(steps));
-  Committed answer{.reasons = std::move(checked.reasons), .steps = std::move(checked.steps)};
+  Committed answer = check_commit(trees, std::move(steps));
   if (!answer.reasons.empty()) return answer;
-  const auto ready = make_ready(trees, checked, answer, options);
+  const auto ready = make_ready(trees, answer, options);
   if (!ready.ok()) {
     answer.reasons.push_back(ready.error().what);
     undo_ready(trees, answer.steps);

@@ -58,7 +58,6 @@ enum class CommitEnd {
   taken_back,  // something was done, and nothing is left of it
   stuck,       // taking back failed as well: the reasons say what is where
 };
-std::string_view name_of(CommitEnd end);
 
 struct Committed {
   CommitEnd end = CommitEnd::refused;

@@ -9,24 +9,19 @@
 #include <set>
 
 #include "base/text/visible_text.hpp"
-#include "store/commit/entry_attributes.hpp"
+#include "store/commit/known_directory.hpp"
 #include "store/commit/layer_walk.hpp"
 #include "store/commit/tree_directories.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 namespace {
 
-using TreePath = std::pair<size_t, std::string>;
-
-std::optional<struct statx> extended_stat(int directory, const char* name) {
+bool is_frozen(int directory, const char* name) {
   struct statx seen {};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name == '\0' ? AT_EMPTY_PATH : 0);
-  if (::statx(directory, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &seen) != 0) return std::nullopt;
-  return seen;
-}
-
-bool is_frozen(const struct statx& seen) {
-  return (seen.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+  return ::statx(directory, name, flags, STATX_BASIC_STATS, &seen) == 0 &&
+         (seen.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
 }
 
 class CommitCheck {
@@ -37,7 +32,7 @@ class CommitCheck {
   CommitCheck(const CommitCheck&) = delete;
   CommitCheck& operator=(const CommitCheck&) = delete;
 
-  CheckedCommit run();
+  Committed run();
 
  private:
   struct Opened {
@@ -63,21 +58,20 @@ class CommitCheck {
   void check_old_directory(const Step& step, const Parent& parent);
   void check_settled(Step& step);
   void check_source(Step& step);
-  bool check_source_directory(const Step& step, const Parent& parent);
+  void check_source_directory(const Step& step, const Parent& parent);
 
   const Parent& parent_of(const Step& step, StepSide side, std::string_view path);
   void look_at_parent(Parent& parent, const Step& step, StepSide side, std::string_view path);
   int open_step_by_step(size_t tree, StepSide side, std::string_view path);
   bool let_in(size_t tree, StepSide side, std::string_view path);
   void close_again();
-  void add_opening_steps(CheckedCommit& answer);
+  void add_opening_steps(Committed& answer);
 
   std::span<const CommitTree> trees_;
   std::vector<Step> steps_;
   TreeDirectories directories_;
   std::set<TreePath> made_ = {};  // directories that a step makes
   std::vector<Opened> opened_ = {};
-  std::vector<MarkedEntry> marked_ = {};
   std::vector<Message> reasons_ = {};
   Parent parents_[2] = {};
   TreePath parent_paths_[2] = {{SIZE_MAX, ""}, {SIZE_MAX, ""}};
@@ -93,14 +87,9 @@ void CommitCheck::refuse_errno(const Step& step, const std::string& doing, int n
 
 bool CommitCheck::check_mounts() {
   for (const CommitTree& tree : trees_) {
-    const auto project = extended_stat(tree.project, "");
-    const auto source = extended_stat(tree.source, "");
-    const auto undo = extended_stat(tree.undo, "");
-    if (!project || !source || !undo) {
-      reasons_.push_back(system_error("look at the directories of a commit").what);
-    } else if (undo->stx_mnt_id != project->stx_mnt_id) {
+    if (!are_on_one_mount(tree.undo, tree.project)) {
       reasons_.emplace_back("the undo directory is on another mount than the project");
-    } else if (tree.transfer == Transfer::rename && source->stx_mnt_id != project->stx_mnt_id) {
+    } else if (tree.transfer == Transfer::rename && !are_on_one_mount(tree.source, tree.project)) {
       reasons_.emplace_back("the changes are on another mount than the project");
     }
   }
@@ -127,8 +116,8 @@ bool CommitCheck::let_in(size_t tree, StepSide side, std::string_view path) {
   if (!there || ::fstat(there.get(), &seen) != 0) return false;
   errno = EACCES;
   if (seen.st_uid != ::geteuid()) return false;
-  if (!set_mode_of_held(there.get(), (seen.st_mode & 07777U) | S_IRWXU)) return false;
-  opened_.push_back({tree, side, std::string(path), seen_state(seen)});
+  if (!set_mode(there.get(), (seen.st_mode & 07777U) | S_IRWXU)) return false;
+  opened_.push_back({tree, side, std::string(path), state_of(seen)});
   return true;
 }
 
@@ -136,10 +125,8 @@ void CommitCheck::look_at_parent(Parent& parent, const Step& step, StepSide side
   parent = {};
   parent.fd = open_step_by_step(step.tree, side, path);
   if (parent.fd < 0) return refuse_errno(step, "open the directory of");
-  const auto extended = extended_stat(parent.fd, "");
-  if (!extended || ::fstat(parent.fd, &parent.seen) != 0)
-    return refuse_errno(step, "look at the directory of");
-  if (is_frozen(*extended)) return refuse(step, "is in a directory that is immutable or append-only");
+  if (::fstat(parent.fd, &parent.seen) != 0) return refuse_errno(step, "look at the directory of");
+  if (is_frozen(parent.fd, "")) return refuse(step, "is in a directory that is immutable or append-only");
   parent.is_usable = ::faccessat(parent.fd, ".", W_OK | X_OK, AT_EACCESS) == 0;
   if (!parent.is_usable && errno == EACCES) parent.is_usable = let_in(step.tree, side, path);
   if (!parent.is_usable) refuse_errno(step, "write to the directory of");
@@ -160,7 +147,7 @@ const CommitCheck::Parent& CommitCheck::parent_of(const Step& step, StepSide sid
 void CommitCheck::check_kept_link(const Step& step, const Parent& parent, const struct stat& seen) {
   if (!is_bound_by_modes() || seen.st_uid == ::geteuid()) return;
   const bool is_plain = S_ISREG(seen.st_mode) && (seen.st_mode & (S_ISUID | S_ISGID)) == 0;
-  const auto name = name_part(step.path);
+  const auto name = last_of(step.path);
   if (is_plain && ::faccessat(parent.fd, name.c_str(), R_OK | W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0)
     return;
   refuse(step, "belongs to another user");
@@ -170,7 +157,7 @@ void CommitCheck::check_old_directory(const Step& step, const Parent& parent) {
   uint64_t entries = 1;
   bool is_complete = true;
   // What is closed is not opened for a count: such a directory takes its entries along unseen.
-  const auto walked = walk_below(parent.fd, name_part(step.path), ClosedDirectory::passed,
+  const auto walked = walk_below(parent.fd, last_of(step.path), ClosedDirectory::passed,
                                  [&](const WalkedEntry& entry) -> Result<void> {
                                    ++entries;
                                    if (entry.type == DT_DIR && is_bound_by_modes()) {
@@ -180,19 +167,18 @@ void CommitCheck::check_old_directory(const Step& step, const Parent& parent) {
                                    return {};
                                  });
   if (!walked.ok()) return (void)reasons_.push_back(walked.error().what);
-  const auto top = look_in(parent.fd, name_part(step.path));
+  const auto top = look_in(parent.fd, last_of(step.path));
   if (is_bound_by_modes() && top && (top->st_mode & 0500U) != 0500U) is_complete = false;
   if (entries > step.entries || (is_complete && entries != step.entries))
     refuse(step, "holds other entries than the change set says");
 }
 
 void CommitCheck::check_old(Step& step, const Parent& parent, const struct stat& seen) {
-  const auto name = name_part(step.path);
+  const auto name = last_of(step.path);
   step.old = seen.st_ino;
-  const std::string why = mismatch(parent.fd, name, seen, *step.before);
+  const std::string why = mismatch({parent.fd, name.c_str()}, seen, *step.before);
   if (!why.empty()) return refuse(step, why);
-  const auto extended = extended_stat(parent.fd, name.c_str());
-  if (extended && is_frozen(*extended)) return refuse(step, "is immutable or append-only");
+  if (is_frozen(parent.fd, name.c_str())) return refuse(step, "is immutable or append-only");
   const uid_t self = ::geteuid();
   const bool is_ours = seen.st_uid == self || parent.seen.st_uid == self;
   if (is_bound_by_modes() && (parent.seen.st_mode & S_ISVTX) != 0 && !is_ours)
@@ -206,7 +192,7 @@ void CommitCheck::check_old(Step& step, const Parent& parent, const struct stat&
 }
 
 void CommitCheck::check_target(Step& step, const Parent& parent) {
-  const auto seen = look_in(parent.fd, name_part(step.path));
+  const auto seen = look_in(parent.fd, last_of(step.path));
   const bool needs_old = step.before.has_value();
   if (!seen && errno != ENOENT) return refuse_errno(step, "look at");
   if (needs_old && !seen) return refuse(step, "is no longer there");
@@ -214,36 +200,27 @@ void CommitCheck::check_target(Step& step, const Parent& parent) {
   if (seen) check_old(step, parent, *seen);
 }
 
-// Whether something beneath it bears overlay's attributes.
-bool CommitCheck::check_source_directory(const Step& step, const Parent& parent) {
+void CommitCheck::check_source_directory(const Step& step, const Parent& parent) {
   uint64_t entries = 1;
-  bool is_marked = false;
-  const auto walked = walk_below(parent.fd, name_part(step.from), ClosedDirectory::opened,
-                                 [&](const WalkedEntry& entry) -> Result<void> {
-                                   ++entries;
-                                   if (!is_marked)
-                                     is_marked = TRY(has_overlay_attributes(entry.directory, entry.name));
-                                   return {};
-                                 });
-  if (!walked.ok()) reasons_.push_back(walked.error().what);
-  if (walked.ok() && entries != step.entries)
-    refuse(step, "holds other new entries than the change set says");
-  return is_marked;
+  const auto count = [&](const WalkedEntry&) -> Result<void> {
+    ++entries;
+    return {};
+  };
+  const auto walked = walk_below(parent.fd, last_of(step.from), ClosedDirectory::opened, count);
+  if (!walked.ok()) return (void)reasons_.push_back(walked.error().what);
+  if (entries != step.entries) refuse(step, "holds other new entries than the change set says");
 }
 
 void CommitCheck::check_source(Step& step) {
-  const Parent& parent = parent_of(step, StepSide::source, directory_part(step.from));
+  const Parent& parent = parent_of(step, StepSide::source, directory_in(step.from));
   if (!parent.is_usable) return;
-  const auto name = name_part(step.from);
+  const auto name = last_of(step.from);
   const auto seen = look_in(parent.fd, name);
   if (!seen) return refuse_errno(step, "find the new");
-  const std::string why = mismatch(parent.fd, name, *seen, *step.after);
+  const std::string why = mismatch({parent.fd, name.c_str()}, *seen, *step.after);
   if (!why.empty()) return refuse(step, "has changed since it was judged: it " + why);
   step.fresh = seen->st_ino;
-  const auto is_marked = has_overlay_attributes(parent.fd, name.c_str());
-  if (!is_marked.ok()) return (void)reasons_.push_back(is_marked.error().what);
-  const bool is_marked_below = S_ISDIR(seen->st_mode) && check_source_directory(step, parent);
-  if (is_marked.value() || is_marked_below) marked_.push_back({step.tree, step.from, is_marked_below});
+  if (S_ISDIR(seen->st_mode)) check_source_directory(step, parent);
 }
 
 void CommitCheck::check_settled(Step& step) {
@@ -252,7 +229,7 @@ void CommitCheck::check_settled(Step& step) {
   struct stat seen {};
   if (fd < 0 || ::fstat(fd, &seen) != 0) return refuse_errno(step, "open the directory");
   step.old = seen.st_ino;
-  FileState now = seen_state(seen);
+  FileState now = state_of(seen);
   for (const Opened& opened : opened_) {
     if (opened.side == StepSide::project && opened.tree == step.tree && opened.path == step.path)
       now = opened.state;
@@ -260,14 +237,13 @@ void CommitCheck::check_settled(Step& step) {
   if (step.before && (now.mode != step.before->mode || now.uid != step.before->uid))
     return refuse(step, "has another mode or owner by now");
   if (is_bound_by_modes() && seen.st_uid != ::geteuid()) refuse(step, "belongs to another user");
-  const auto extended = extended_stat(fd, "");
-  if (extended && is_frozen(*extended)) refuse(step, "is immutable or append-only");
+  if (is_frozen(fd, "")) refuse(step, "is immutable or append-only");
 }
 
 void CommitCheck::check_step(Step& step, const Step* previous) {
   if (step.kind == StepKind::settle_directory) return check_settled(step);
   if (!step.from.empty()) check_source(step);
-  const std::string directory(directory_part(step.path));
+  const std::string directory(directory_in(step.path));
   if (step.kind == StepKind::make_directory) made_.insert({step.tree, step.path});
   if (made_.contains({step.tree, directory})) return;
   const Parent& parent = parent_of(step, StepSide::project, directory);
@@ -283,11 +259,11 @@ void CommitCheck::close_again() {
     const Opened& opened = opened_[i];
     const int root = directories_.root(opened.tree, opened.side);
     const OwnedFd there = open_descendant(root, opened.path, O_PATH | O_DIRECTORY);
-    if (there) (void)set_mode_of_held(there.get(), opened.state.mode);
+    if (there) (void)set_mode(there.get(), opened.state.mode);
   }
 }
 
-void CommitCheck::add_opening_steps(CheckedCommit& answer) {
+void CommitCheck::add_opening_steps(Committed& answer) {
   std::vector<Step> opening;
   for (const Opened& opened : opened_) {
     Step step{.kind = StepKind::open_directory, .tree = opened.tree, .path = opened.path};
@@ -314,7 +290,7 @@ void CommitCheck::add_opening_steps(CheckedCommit& answer) {
   std::move(steps_.begin(), steps_.end(), std::back_inserter(answer.steps));
 }
 
-CheckedCommit CommitCheck::run() {
+Committed CommitCheck::run() {
   if (check_mounts()) {
     const Step* previous = nullptr;
     for (Step& step : steps_) {
@@ -322,42 +298,20 @@ CheckedCommit CommitCheck::run() {
       previous = &step;
     }
   }
-  CheckedCommit answer;
+  Committed answer;
   add_opening_steps(answer);
-  answer.marked = std::move(marked_);
   answer.reasons = std::move(reasons_);
   return answer;
 }
 
-FileKind kind_of(mode_t mode) {
-  switch (mode & S_IFMT) {
-    case S_IFDIR: return FileKind::directory;
-    case S_IFLNK: return FileKind::link;
-    case S_IFIFO: return FileKind::fifo;
-    case S_IFSOCK: return FileKind::socket;
-    case S_IFREG: return FileKind::file;
-    default: return FileKind::device;
-  }
-}
-
 }  // namespace
 
-FileState seen_state(const struct stat& seen) {
-  FileState state{.kind = kind_of(seen.st_mode), .mode = seen.st_mode & 07777U};
-  state.uid = seen.st_uid;
-  state.gid = seen.st_gid;
-  if (state.kind == FileKind::file) state.size = static_cast<uint64_t>(seen.st_size);
-  state.modified_ns = seen.st_mtim.tv_sec * 1'000'000'000 + seen.st_mtim.tv_nsec;
-  state.names = static_cast<unsigned>(seen.st_nlink);
-  return state;
-}
+Placed placed_as(const struct stat& seen) { return {seen.st_dev, seen.st_ino, nanoseconds(seen.st_ctim)}; }
 
-std::string mismatch(int directory, const std::string& name, const struct stat& seen,
-                     const FileState& expected) {
-  const FileState now = seen_state(seen);
+std::string mismatch(const LayerEntry& entry, const struct stat& seen, const FileState& expected) {
+  const FileState now = state_of(entry, seen);
   if (now.kind != expected.kind) return "is a " + std::string(name_of(now.kind)) + " by now";
-  if (now.kind == FileKind::link)
-    return link_text(directory, name) == expected.link ? "" : "is another link by now";
+  if (now.kind == FileKind::link) return now.link == expected.link ? "" : "is another link by now";
   if (now.mode != expected.mode) return "has another mode by now";
   if (now.uid != expected.uid || now.gid != expected.gid) return "has another owner by now";
   if (now.kind != FileKind::file) return "";
@@ -365,7 +319,7 @@ std::string mismatch(int directory, const std::string& name, const struct stat& 
   return "";
 }
 
-CheckedCommit check_commit(std::span<const CommitTree> trees, std::vector<Step> steps) {
+Committed check_commit(std::span<const CommitTree> trees, std::vector<Step> steps) {
   return CommitCheck(trees, std::move(steps)).run();
 }
 

@@ -9,28 +9,17 @@
 
 #include "base/message.hpp"
 #include "store/commit/commit.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 
-// A new entry that bears attributes of overlay.
-struct MarkedEntry {
-  size_t tree = 0;
-  std::string path = {};         // in the source
-  bool is_marked_below = false;  // so does something beneath it
-};
-
-struct CheckedCommit {
-  std::vector<Step> steps = {};  // with identities, and with steps for directories that have to be opened
-  std::vector<MarkedEntry> marked = {};
-  std::vector<Message> reasons = {};  // why it cannot be done; none: it can
-};
-
-CheckedCommit check_commit(std::span<const CommitTree> trees, std::vector<Step> steps);
+// The steps with identities, and with steps for directories that have to be opened; and the reasons why they
+// cannot be taken. None: they can.
+Committed check_commit(std::span<const CommitTree> trees, std::vector<Step> steps);
 
 // How an entry differs from what is expected there; empty: it does not.
-std::string mismatch(int directory, const std::string& name, const struct stat& seen,
-                     const FileState& expected);
+std::string mismatch(const LayerEntry& entry, const struct stat& seen, const FileState& expected);
 
-FileState seen_state(const struct stat& seen);
+Placed placed_as(const struct stat& seen);
 
 }  // namespace cloche

@@ -17,9 +17,8 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/sys.hpp"
 #include "store/commit/commit.hpp"
-#include "store/commit/entry_attributes.hpp"
-#include "store/commit/remove_layer.hpp"
 #include "store/commit/tree_directories.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 
@@ -198,7 +197,8 @@ struct CommitScene {
 };
 
 inline std::string text_of(const Committed& committed) {
-  std::string text(name_of(committed.end));
+  constexpr const char* ends[] = {"committed", "refused", "taken back", "stuck"};
+  std::string text = ends[static_cast<size_t>(committed.end)];
   for (const auto& reason : committed.reasons) text += "\n  " + reason.text();
   return text;
 }

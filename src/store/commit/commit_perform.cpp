@@ -8,8 +8,8 @@
 
 #include "base/text/visible_text.hpp"
 #include "store/commit/commit_check.hpp"
-#include "store/commit/entry_attributes.hpp"
 #include "store/commit/layer_walk.hpp"
+#include "store/layers/layer_entry.hpp"
 #include "store/layers/open_writers.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -23,16 +23,40 @@ Error step_error(const Step& step, int number = errno) {
   return system_error(std::string(name_of(step.kind)) + " '" + shown(step.path) + "'", number);
 }
 
-ino_t inode_at(int directory, const std::string& name) {
-  const auto seen = look_in(directory, name);
+std::optional<struct stat> look_at(const LayerEntry& place) { return look_in(place.directory, place.name); }
+
+// 0: nothing has the name.
+ino_t inode_at(const LayerEntry& place) {
+  const auto seen = look_at(place);
   return seen ? seen->st_ino : 0;
 }
 
-// 0: nothing has the name.
-ino_t inode_at(const auto& place) { return inode_at(place.directory, place.name); }
+// A move needs write permission for a directory, which gets its mode after it.
+bool gets_mode_last(const std::optional<FileState>& state) {
+  return is_directory(state) && is_bound_by_modes();
+}
 
-bool is_directory(const std::optional<FileState>& state) {
-  return state && state->kind == FileKind::directory;
+// By its time: a commit sets the one that the call gave it, and every write changes it.
+bool was_written(const Step& step, const LayerEntry& place) {
+  if (!is_kind(step.after, FileKind::file)) return false;
+  const auto seen = look_at(place);
+  return seen && nanoseconds(seen->st_mtim) != step.after->modified_ns;
+}
+
+Result<void> settle(const Step& step, const LayerEntry& place, const FileState& wanted, mode_t mode) {
+  const auto seen = look_at(place);
+  if (!seen || !S_ISDIR(seen->st_mode)) return step_error(step, seen ? ENOTDIR : errno);
+  TRY(set_owner(place, wanted.uid, wanted.gid));
+  return set_mode(place, mode);
+}
+
+Result<void> set_modified(const Step& step, const LayerEntry& place) {
+  const int64_t ns = step.after->modified_ns;
+  constexpr int64_t second = 1'000'000'000;
+  const int64_t rest = ((ns % second) + second) % second;
+  const struct timespec times[2] = {{0, UTIME_OMIT}, {(ns - rest) / second, rest}};
+  if (::utimensat(place.directory, place.name, times, AT_SYMLINK_NOFOLLOW) != 0) return step_error(step);
+  return {};
 }
 
 }  // namespace
@@ -40,19 +64,19 @@ bool is_directory(const std::optional<FileState>& state) {
 // The directory must be the one that was checked, unless an earlier step made it.
 Result<StepPerformer::Place> StepPerformer::target(const Step& step) {
   const StepSide side = step.side;
-  const int directory = directories_.open(step.tree, side, directory_part(step.path));
+  const int directory = directories_.open(step.tree, side, directory_in(step.path));
   if (directory < 0) return step_error(step);
   struct stat seen {};
   if (step.parent != 0 && (::fstat(directory, &seen) != 0 || seen.st_ino != step.parent))
     return step_error(step, ESTALE);
-  return Place{directory, step.path.empty() ? "." : name_part(step.path)};
+  return Place{directory, step.path.empty() ? "." : last_of(step.path)};
 }
 
 Result<StepPerformer::Place> StepPerformer::source(const Step& step) {
   if (step.is_copied) return Place{trees_[step.tree].undo, step.from};
-  const int directory = directories_.open(step.tree, StepSide::source, directory_part(step.from));
+  const int directory = directories_.open(step.tree, StepSide::source, directory_in(step.from));
   if (directory < 0) return step_error(step);
-  return Place{directory, name_part(step.from)};
+  return Place{directory, last_of(step.from)};
 }
 
 StepPerformer::Place StepPerformer::undo(size_t step) const {
@@ -63,12 +87,12 @@ StepPerformer::Place StepPerformer::undo(size_t step) const {
 Result<void> StepPerformer::move(const Step& step, const Place& from, const Place& to) {
   const auto& state = step.after ? step.after : step.before;
   const bool is_closed = is_bound_by_modes() && is_directory(state) && (state->mode & S_IWUSR) == 0;
-  if (is_closed) TRY(set_mode(from.directory, from.name.c_str(), state->mode | S_IWUSR));
+  if (is_closed) TRY(set_mode(from, state->mode | S_IWUSR));
   const int moved =
       ::renameat2(from.directory, from.name.c_str(), to.directory, to.name.c_str(), RENAME_NOREPLACE);
   if (moved != 0) {
     const int number = errno;
-    if (is_closed) (void)set_mode(from.directory, from.name.c_str(), state->mode);
+    if (is_closed) (void)set_mode(from, state->mode);
     return step_error(step, number);
   }
   if (is_directory(state)) directories_.forget();
@@ -79,7 +103,7 @@ Result<void> StepPerformer::apply_make(const Step& step) {
   const Place place = TRY(target(step));
   if (::mkdirat(place.directory, place.name.c_str(), 0700) == 0) return {};
   const int number = errno;
-  const auto seen = look_in(place.directory, place.name);
+  const auto seen = look_at(place);
   const bool is_done = attempt_ == Attempt::again && number == EEXIST && seen && S_ISDIR(seen->st_mode);
   if (!is_done) return step_error(step, number);
   return {};
@@ -94,9 +118,8 @@ Result<void> StepPerformer::apply_add(const Step& step) {
   if (is_done && inode_at(to) != step.fresh) return {};
   if (!is_done && fresh != step.fresh) return step_error(step, ESTALE);
   if (!is_done) TRY(move(step, from, to));
-  if (!is_directory(step.after) || !is_bound_by_modes()) return {};
-  const Place place = TRY(target(step));  // once more: move() closes what it has made stale
-  return set_mode(place.directory, place.name.c_str(), step.after->mode);
+  if (!gets_mode_last(step.after)) return {};
+  return set_mode(TRY(target(step)), step.after->mode);  // once more: move() closes what it has made stale
 }
 
 // The host may have written to a file after the check. Now that it lies in undo no process can open it by
@@ -107,9 +130,9 @@ Result<void> StepPerformer::must_be_untouched(const Step& step, const Place& kep
   std::string why;
   if (file && ask_lease(file.get()) == LeaseAnswer::open_for_writing && grants_leases(kept.directory))
     why = "is open for writing in a process outside the call";
-  const auto seen = look_in(kept.directory, kept.name);
+  const auto seen = look_at(kept);
   if (!seen) return step_error(step);
-  if (why.empty()) why = mismatch(kept.directory, kept.name, *seen, *step.before);
+  if (why.empty()) why = mismatch(kept, *seen, *step.before);
   if (why.empty()) return {};
   return Error{Cause::system, "'" + shown(step.path) + "' " + why};
 }
@@ -170,8 +193,7 @@ Result<void> StepPerformer::apply_remove(size_t number) {
   }
   if (!is_directory(step.before)) return must_be_untouched(step, kept);
   TRY(must_hold_nothing_new(step, kept));
-  if (!is_bound_by_modes()) return {};
-  return set_mode(kept.directory, kept.name.c_str(), step.before->mode);
+  return gets_mode_last(step.before) ? set_mode(kept, step.before->mode) : Result<void>();
 }
 
 // An empty directory in undo holds the old attributes. It has its name only when it has all of them.
@@ -181,49 +203,25 @@ Result<void> StepPerformer::keep_attributes(size_t number, const Place& director
   const std::string unfinished = kept.name + ".part";
   if (::mkdirat(kept.directory, unfinished.c_str(), 0700) != 0 && errno != EEXIST)
     return step_error(steps_[number]);
-  TRY(copy_attributes(directory.directory, directory.name.c_str(), kept.directory, unfinished.c_str()));
+  TRY(copy_attributes(directory, {kept.directory, unfinished.c_str()}));
   if (::renameat(kept.directory, unfinished.c_str(), kept.directory, kept.name.c_str()) != 0)
     return step_error(steps_[number]);
   return {};
 }
-
-namespace {
-
-Result<void> settle(const Step& step, int directory, const std::string& name, const FileState& wanted,
-                    mode_t mode) {
-  const auto seen = look_in(directory, name);
-  if (!seen || !S_ISDIR(seen->st_mode)) return step_error(step, seen ? ENOTDIR : errno);
-  if ((seen->st_uid != wanted.uid || seen->st_gid != wanted.gid) &&
-      ::fchownat(directory, name.c_str(), wanted.uid, wanted.gid, AT_SYMLINK_NOFOLLOW) != 0)
-    return step_error(step);
-  return set_mode(directory, name.c_str(), mode);
-}
-
-Result<void> set_modified(const Step& step, int directory, const std::string& name) {
-  const int64_t ns = step.after->modified_ns;
-  constexpr int64_t second = 1'000'000'000;
-  const int64_t rest = ((ns % second) + second) % second;
-  const struct timespec times[2] = {{0, UTIME_OMIT}, {(ns - rest) / second, rest}};
-  if (::utimensat(directory, name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) return step_error(step);
-  return {};
-}
-
-}  // namespace
 
 Result<void> StepPerformer::apply_settle(size_t number) {
   const Step& step = steps_[number];
   const Place place = TRY(target(step));
   if (step.has_attributes) {
     const Place from = TRY(source(step));
-    const auto seen = look_in(place.directory, place.name);
+    const auto seen = look_at(place);
     if (!seen) return step_error(step);
-    if (is_bound_by_modes())
-      TRY(set_mode(place.directory, place.name.c_str(), (seen->st_mode & 07777U) | S_IRWXU));
+    if (is_bound_by_modes()) TRY(set_mode(place, (seen->st_mode & 07777U) | S_IRWXU));
     if (!step.sets_times) TRY(keep_attributes(number, place));  // a directory that was made has none to keep
-    TRY(copy_attributes(from.directory, from.name.c_str(), place.directory, place.name.c_str()));
+    TRY(copy_attributes(from, place));
   }
-  TRY(settle(step, place.directory, place.name, *step.after, step.after->mode));
-  if (step.sets_times) TRY(set_modified(step, place.directory, place.name));
+  TRY(settle(step, place, *step.after, step.after->mode));
+  if (step.sets_times) TRY(set_modified(step, place));
   return {};
 }
 
@@ -232,7 +230,7 @@ Result<void> StepPerformer::apply(size_t number) {
   switch (step.kind) {
     case StepKind::open_directory: {
       const Place place = TRY(target(step));
-      return set_mode(place.directory, place.name.c_str(), step.before->mode | S_IRWXU);
+      return set_mode(place, step.before->mode | S_IRWXU);
     }
     case StepKind::make_directory: return apply_make(step);
     case StepKind::add: return apply_add(step);
@@ -262,23 +260,12 @@ Result<void> StepPerformer::revert_make(size_t number) {
   const Place place = TRY(target(step));
   if (::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR) != 0) {
     if (errno != ENOTEMPTY && errno != EEXIST) return step_error(step);
-    if (step.after) TRY(set_mode(place.directory, place.name.c_str(), step.after->mode));
+    if (step.after) TRY(set_mode(place, step.after->mode));
     return leave(number);
   }
   directories_.forget();
   return {};
 }
-
-namespace {
-
-// By its time: a commit sets the one that the call gave it, and every write changes it.
-bool was_written(const Step& step, int directory, const std::string& name) {
-  if (!step.after || step.after->kind != FileKind::file) return false;
-  const auto seen = look_in(directory, name);
-  return seen && seen->st_mtim.tv_sec * 1'000'000'000 + seen->st_mtim.tv_nsec != step.after->modified_ns;
-}
-
-}  // namespace
 
 Result<void> StepPerformer::revert_add(size_t number) {
   const Step& step = steps_[number];
@@ -286,15 +273,14 @@ Result<void> StepPerformer::revert_add(size_t number) {
   if (inode_at(from) == step.fresh) return {};
   const Place to = TRY(target(step));
   if (inode_at(to) != step.fresh) return leave(number);
-  if (was_written(step, to.directory, to.name)) {
+  if (was_written(step, to)) {
     if (::linkat(to.directory, to.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
       return step_error(step);
     return leave(number);
   }
   TRY(move(step, to, from));
-  if (!is_directory(step.after) || !is_bound_by_modes()) return {};
-  const Place back = TRY(source(step));
-  return set_mode(back.directory, back.name.c_str(), step.after->mode);
+  if (!gets_mode_last(step.after)) return {};
+  return set_mode(TRY(source(step)), step.after->mode);
 }
 
 // The project has one of the two files under the name at every moment.
@@ -315,7 +301,7 @@ Result<void> StepPerformer::revert_replace(size_t number) {
   if (inode_at(from) == 0 &&
       ::linkat(place.directory, place.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
     return step_error(step);
-  if (was_written(step, place.directory, place.name)) return leave(number);
+  if (was_written(step, place)) return leave(number);
   if (::renameat(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()) != 0)
     return step_error(step);
   return {};
@@ -328,9 +314,8 @@ Result<void> StepPerformer::revert_remove(size_t number) {
   const Place to = TRY(target(step));
   if (inode_at(to) != 0) return leave(number);
   TRY(move(step, kept, to));
-  if (!is_directory(step.before) || !is_bound_by_modes()) return {};
-  const Place back = TRY(target(step));
-  return set_mode(back.directory, back.name.c_str(), step.before->mode);
+  if (!gets_mode_last(step.before)) return {};
+  return set_mode(TRY(target(step)), step.before->mode);
 }
 
 Result<void> StepPerformer::revert_settle(size_t number) {
@@ -338,15 +323,15 @@ Result<void> StepPerformer::revert_settle(size_t number) {
   if (step.sets_times && is_unmade(step)) return {};
   const Place place = TRY(target(step));
   if (step.sets_times) {  // made by an earlier step, which is taken back next
-    return set_mode(place.directory, place.name.c_str(), S_IRWXU);
+    return set_mode(place, S_IRWXU);
   }
   const Place kept = undo(number);
   if (step.has_attributes && inode_at(kept) != 0) {
-    TRY(copy_attributes(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()));
+    TRY(copy_attributes(kept, place));
     if (::unlinkat(kept.directory, kept.name.c_str(), AT_REMOVEDIR) != 0) return step_error(step);
   }
   const mode_t opened = step.was_opened ? S_IRWXU : 0;  // until the open_directory step is taken back
-  return settle(step, place.directory, place.name, *step.before, step.before->mode | opened);
+  return settle(step, place, *step.before, step.before->mode | opened);
 }
 
 Result<void> StepPerformer::revert(size_t number) {
@@ -354,7 +339,7 @@ Result<void> StepPerformer::revert(size_t number) {
   switch (step.kind) {
     case StepKind::open_directory: {
       const Place place = TRY(target(step));
-      return set_mode(place.directory, place.name.c_str(), step.before->mode);
+      return set_mode(place, step.before->mode);
     }
     case StepKind::make_directory: return revert_make(number);
     case StepKind::add: return revert_add(number);
@@ -368,10 +353,10 @@ Result<void> StepPerformer::revert(size_t number) {
 Placed StepPerformer::placed(size_t number) {
   const auto place = target(steps_[number]);
   if (!place.ok()) return {};
-  const auto seen = look_in(place.value().directory, place.value().name);
+  const auto seen = look_at(place.value());
   const ino_t fresh = steps_[number].fresh;
   if (!seen || (fresh != 0 && seen->st_ino != fresh)) return {};
-  return {seen->st_dev, seen->st_ino, seen->st_ctim.tv_sec * 1'000'000'000 + seen->st_ctim.tv_nsec};
+  return placed_as(*seen);
 }
 
 }  // namespace cloche

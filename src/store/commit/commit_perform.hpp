@@ -7,6 +7,7 @@
 
 #include "store/commit/commit.hpp"
 #include "store/commit/tree_directories.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 
@@ -36,6 +37,7 @@ class StepPerformer {
   struct Place {
     int directory = -1;
     std::string name = {};
+    operator LayerEntry() const { return {directory, name.c_str()}; }
   };
 
   Result<Place> target(const Step& step);

@@ -54,10 +54,6 @@ Turn turn_of_removal(Turn turn) {
   return turn == git_references || turn == git_heads ? removed_references : turn;
 }
 
-bool is_directory(const std::optional<FileState>& state) {
-  return state && state->kind == FileKind::directory;
-}
-
 class StepPlanner {
  public:
   StepPlanner(const ChangeSet& set, std::span<const ChangeVerdict> verdicts)
@@ -162,7 +158,7 @@ Step StepPlanner::step_of(StepKind kind, size_t place) const {
   Step step{.kind = kind, .tree = change.tree, .path = change.path};
   if (kind == StepKind::remove || kind == StepKind::replace) step.before = change.before;
   if (kind != StepKind::remove) step.after = change.after;
-  if (kind == StepKind::add || kind == StepKind::replace) step.from = change.path;
+  if (moves_source(step)) step.from = change.path;
   return step;
 }
 
@@ -243,10 +239,7 @@ std::string_view name_of(StepKind kind) {
   return "";
 }
 
-bool lies_below(std::string_view directory, std::string_view path) {
-  if (directory.empty()) return !path.empty();
-  return path.size() > directory.size() && path[directory.size()] == '/' && path.starts_with(directory);
-}
+bool moves_source(const Step& step) { return step.kind == StepKind::add || step.kind == StepKind::replace; }
 
 bool comes_before(std::string_view a, std::string_view b) {
   const auto [first, second] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());

@@ -5,6 +5,7 @@
 // under that name. What is withheld stays in the upper layer, and the steps go around it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,7 +38,7 @@ struct Placed {
   uint64_t inode = 0;
   int64_t changed_ns = 0;  // ctime
 
-  bool operator==(const Placed&) const = default;
+  auto operator<=>(const Placed&) const = default;
 };
 
 struct Step {
@@ -63,6 +64,9 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+// Whether it brings what `from` names to its path.
+bool moves_source(const Step& step);
+
 struct CommitSteps {
   std::vector<Step> steps = {};
   // Changes that were to be committed and cannot be, because of what is withheld: a directory whose removal
@@ -77,7 +81,5 @@ CommitSteps plan_steps(const ChangeSet& set, std::span<const ChangeVerdict> verd
 
 // Orders paths so that everything beneath a directory follows it at once ("a", "a/b", "a-b").
 bool comes_before(std::string_view a, std::string_view b);
-// Whether `path` lies below `directory`; everything lies below "".
-bool lies_below(std::string_view directory, std::string_view path);
 
 }  // namespace cloche

@@ -6,15 +6,14 @@
 
 #include <vector>
 
+#include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "store/commit/change_sets.hpp"
-#include "store/commit/entry_attributes.hpp"
 #include "store/commit/layer_walk.hpp"
-#include "store/commit/remove_layer.hpp"
-#include "store/commit/tree_directories.hpp"
+#include "store/layers/layer_entry.hpp"
+#include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
 namespace {
@@ -47,77 +46,61 @@ Result<void> copy_bytes(int from, int to, off_t size, const char* name) {
   return {};
 }
 
-// Of a file that its owner may not read: with the permission for as long as it takes to open it.
-Result<OwnedFd> open_source(int directory, const char* name, const struct stat& seen) {
-  const mode_t mode = seen.st_mode & 07777U;
-  const bool is_closed = is_bound_by_modes() && (mode & S_IRUSR) == 0;
-  if (is_closed) TRY(set_mode(directory, name, mode | S_IRUSR));
-  OwnedFd fd = open_child(directory, name, O_RDONLY);
-  const int number = errno;
-  if (is_closed) TRY(set_mode(directory, name, mode));
-  if (!fd) return copy_error(name, number);
-  return fd;
+// Owner before mode, because a change of owner takes set-id bits away; times last.
+Result<void> finish_copy(const LayerEntry& to, const struct stat& seen) {
+  TRY(set_owner(to, seen.st_uid, seen.st_gid));
+  TRY(set_mode(to, seen.st_mode & 07777U));
+  return set_times(to, seen);
 }
 
-// Owner before mode, because a change of owner takes set-id bits away; times last.
-Result<void> finish_copy(int to_directory, const char* to, const struct stat& seen) {
-  const auto made = look_in(to_directory, to);
-  if (!made) return copy_error(to);
-  if ((made->st_uid != seen.st_uid || made->st_gid != seen.st_gid) &&
-      ::fchownat(to_directory, to, seen.st_uid, seen.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
-    return copy_error(to);
-  TRY(set_mode(to_directory, to, seen.st_mode & 07777U));
-  const struct timespec times[2] = {seen.st_atim, seen.st_mtim};
-  if (::utimensat(to_directory, to, times, AT_SYMLINK_NOFOLLOW) != 0) return copy_error(to);
-  return {};
+Result<void> copy_file(const LayerEntry& from, const LayerEntry& to, const struct stat& seen) {
+  const ReadableForNow readable(from, seen);
+  const OwnedFd source = open_child(from.directory, from.name, O_RDONLY);
+  if (!source) return copy_error(from.name);
+  const OwnedFd target(
+      ::openat(to.directory, to.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!target) return copy_error(from.name);
+  return copy_bytes(source.get(), target.get(), seen.st_size, from.name);
 }
 
 }  // namespace
 
-Result<void> EntryCopier::copy_file(int from_directory, const char* from, int to_directory, const char* to,
-                                    const struct stat& seen) {
-  const OwnedFd source = TRY(open_source(from_directory, from, seen));
-  const OwnedFd target(
-      ::openat(to_directory, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!target) return copy_error(from);
-  return copy_bytes(source.get(), target.get(), seen.st_size, from);
-}
-
-Result<void> EntryCopier::copy_one(int from_directory, const char* from, int to_directory, const char* to,
-                                   const std::string& path) {
-  const auto seen = look_in(from_directory, from);
-  if (!seen) return copy_error(from);
+Result<void> EntryCopier::copy_one(const LayerEntry& from, const LayerEntry& to, const std::string& path) {
+  const auto seen = look_in(from.directory, from.name);
+  if (!seen) return copy_error(from.name);
   if (S_ISDIR(seen->st_mode)) {
-    if (::mkdirat(to_directory, to, 0700) != 0) return copy_error(from);
-    return copy_attributes(from_directory, from, to_directory, to, overlays_);  // the rest comes last
+    if (::mkdirat(to.directory, to.name, 0700) != 0) return copy_error(from.name);
+    return copy_attributes(from, to, overlays_);  // the rest comes last
   }
   if (S_ISREG(seen->st_mode) && seen->st_nlink > 1) {
     const auto [known, is_first] = copied_.try_emplace({seen->st_dev, seen->st_ino}, path);
     if (!is_first) {
-      const OwnedFd directory = open_descendant(target_, directory_part(known->second), O_PATH | O_DIRECTORY);
-      const auto name = name_part(known->second);
-      if (directory && ::linkat(directory.get(), name.c_str(), to_directory, to, 0) == 0) return {};
-      return copy_error(from);
+      const OwnedFd directory = open_descendant(target_, directory_in(known->second), O_PATH | O_DIRECTORY);
+      const auto name = last_of(known->second);
+      if (directory && ::linkat(directory.get(), name.c_str(), to.directory, to.name, 0) == 0) return {};
+      return copy_error(from.name);
     }
   }
   if (S_ISREG(seen->st_mode)) {
-    TRY(copy_file(from_directory, from, to_directory, to, *seen));
-    TRY(copy_attributes(from_directory, from, to_directory, to, overlays_));
+    TRY(copy_file(from, to, *seen));
+    TRY(copy_attributes(from, to, overlays_));
   } else if (S_ISLNK(seen->st_mode)) {
-    if (::symlinkat(link_text(from_directory, from).c_str(), to_directory, to) != 0) return copy_error(from);
+    if (::symlinkat(link_text(from.directory, from.name).c_str(), to.directory, to.name) != 0)
+      return copy_error(from.name);
   } else if (S_ISFIFO(seen->st_mode)) {
-    if (::mkfifoat(to_directory, to, 0600) != 0) return copy_error(from);
+    if (::mkfifoat(to.directory, to.name, 0600) != 0) return copy_error(from.name);
   } else if (overlays_ == OverlaysOwn::copied && (S_ISSOCK(seen->st_mode) || S_ISCHR(seen->st_mode))) {
     // A socket that the judge withholds, and the overlay's marks of what was deleted.
-    if (::mknodat(to_directory, to, seen->st_mode & S_IFMT, seen->st_rdev) != 0) return copy_error(from);
+    if (::mknodat(to.directory, to.name, seen->st_mode & S_IFMT, seen->st_rdev) != 0)
+      return copy_error(from.name);
   } else {
-    return copy_error(from, EOPNOTSUPP);
+    return copy_error(from.name, EOPNOTSUPP);
   }
-  return finish_copy(to_directory, to, *seen);
+  return finish_copy(to, *seen);
 }
 
 Result<void> EntryCopier::copy(int from_directory, const std::string& from, const std::string& to) {
-  TRY(copy_one(from_directory, from.c_str(), target_, to.c_str(), to));
+  TRY(copy_one({from_directory, from.c_str()}, {target_, to.c_str()}, to));
   const auto top = look_in(from_directory, from);
   if (!top || !S_ISDIR(top->st_mode)) return {};
   struct Entered {
@@ -128,24 +111,24 @@ Result<void> EntryCopier::copy(int from_directory, const std::string& from, cons
   entered.push_back({"", *top});
   const OwnedFd made = open_child(target_, to.c_str(), O_PATH | O_DIRECTORY);
   if (!made) return copy_error(from.c_str());
-  TRY(walk_below(from_directory, from, ClosedDirectory::opened,
-                 [&](const WalkedEntry& entry) -> Result<void> {
-                   const OwnedFd into = open_descendant(made.get(), entry.in, O_PATH | O_DIRECTORY);
-                   if (!into) return copy_error(entry.name);
-                   // As it was before the walk went in.
-                   const auto seen = look_in(entry.directory, entry.name);
-                   const std::string below = joined(entry.in, entry.name);
-                   if (seen && S_ISDIR(seen->st_mode)) entered.push_back({below, *seen});
-                   return copy_one(entry.directory, entry.name, into.get(), entry.name, joined(to, below));
-                 }));
+  TRY(walk_below(
+      from_directory, from, ClosedDirectory::opened, [&](const WalkedEntry& entry) -> Result<void> {
+        const OwnedFd into = open_descendant(made.get(), entry.in, O_PATH | O_DIRECTORY);
+        if (!into) return copy_error(entry.name);
+        // As it was before the walk went in.
+        const auto seen = look_in(entry.directory, entry.name);
+        const std::string below = joined(entry.in, entry.name);
+        if (seen && S_ISDIR(seen->st_mode)) entered.push_back({below, *seen});
+        return copy_one({entry.directory, entry.name}, {into.get(), entry.name}, joined(to, below));
+      }));
   // Deepest first, now that nothing is put into them any more.
   for (size_t i = entered.size(); i-- > 1;) {
     const auto& [path, seen] = entered[i];
-    const OwnedFd into = open_descendant(made.get(), directory_part(path), O_PATH | O_DIRECTORY);
+    const OwnedFd into = open_descendant(made.get(), directory_in(path), O_PATH | O_DIRECTORY);
     if (!into) return copy_error(path.c_str());
-    TRY(finish_copy(into.get(), name_part(path).c_str(), seen));
+    TRY(finish_copy({into.get(), last_of(path).c_str()}, seen));
   }
-  return finish_copy(target_, to.c_str(), *top);
+  return finish_copy({target_, to.c_str()}, *top);
 }
 
 namespace {

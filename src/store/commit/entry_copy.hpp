@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "store/commit/entry_attributes.hpp"
-#include "store/commit/stored_set.hpp"
+#include "store/commit/known_directory.hpp"
+#include "store/layers/layer_entry.hpp"
 
 namespace cloche {
 
@@ -24,10 +24,7 @@ class EntryCopier {
   Result<void> copy(int from_directory, const std::string& from, const std::string& to);
 
  private:
-  Result<void> copy_one(int from_directory, const char* from, int to_directory, const char* to,
-                        const std::string& path);
-  Result<void> copy_file(int from_directory, const char* from, int to_directory, const char* to,
-                         const struct stat& seen);
+  Result<void> copy_one(const LayerEntry& from, const LayerEntry& to, const std::string& path);
 
   int target_;
   OverlaysOwn overlays_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text/visible_text.hpp"
-#include "store/commit/entry_attributes.hpp"
+#include "store/layers/layer_entry.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -65,7 +65,7 @@ Result<void> Walk::let_in(const std::string& path) {
   const OwnedFd there = hold(path);
   const int fd = path.empty() ? top_ : there.get();
   if (fd < 0 || ::fstat(fd, &seen) != 0) return walk_error(path);
-  if (!set_mode_of_held(fd, (seen.st_mode & 07777U) | S_IRWXU)) return walk_error(path);
+  if (!set_mode(fd, (seen.st_mode & 07777U) | S_IRWXU)) return walk_error(path);
   opened_.push_back({path, seen.st_mode & 07777U});
   return {};
 }
@@ -106,7 +106,7 @@ void Walk::close_again() {
   for (; !opened_.empty(); opened_.pop_back()) {
     const auto& [path, mode] = opened_.back();
     const OwnedFd there = hold(path);
-    (void)set_mode_of_held(path.empty() ? top_ : there.get(), mode);
+    (void)set_mode(path.empty() ? top_ : there.get(), mode);
   }
 }
 

@@ -65,14 +65,7 @@ Result<void> ChangeSets::recover_continued(SetInWork& set) const {
   TRY(write_header(set.header));
   for (const StoredTree& tree : old) remove_old_layer(tree.source);
   const HeldTrees held = TRY(hold_trees(set.header.trees));
-  std::vector<TreeLayers> layers;
-  for (size_t i = 0; i < held.trees.size(); ++i) {
-    const KnownDirectory& project = set.header.trees[i].project;
-    layers.push_back({{project.path, project.device, project.inode},
-                      held.trees[i].project,
-                      held.trees[i].source,
-                      set.header.attributes});
-  }
+  const auto layers = held.layers(set.header.trees, set.header.attributes);
   const ReadChanges read = TRY(read_changes(layers, {}));
   TRY(close_directories(layers, read.set));
   TRY(list_anew(set, read.set, {}));

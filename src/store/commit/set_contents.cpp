@@ -16,31 +16,13 @@ constexpr const char* too_large = "is too large to be shown";
 constexpr const char* changed_since = "was changed since, so its contents are not shown";
 constexpr const char* not_kept = "is no longer kept";
 
-bool is_file(const std::optional<FileState>& state) { return state && state->kind == FileKind::file; }
-
 // Of a directory that may be gone by now: then there is nothing in it.
 OwnedFd hold_if_there(const KnownDirectory& directory) {
   auto held = open_known(directory);
   return held.ok() ? std::move(held).value() : OwnedFd();
 }
 
-// The step at the path, or at the nearest directory above it.
-const std::pair<const std::pair<size_t, std::string_view>, size_t>* find_above(
-    const std::map<std::pair<size_t, std::string_view>, size_t>& steps, const Change& change) {
-  for (std::string_view top = change.path;; top = directory_part(top)) {
-    const auto found = steps.find({change.tree, top});
-    if (found != steps.end()) return &*found;
-    if (top.empty()) return nullptr;
-  }
-}
-
 }  // namespace
-
-bool is_in_project(const StoredSet& set, size_t change) {
-  return set.header.status == SetStatus::committed && change < set.verdicts.size() &&
-         set.verdicts[change].fate == Fate::committed &&
-         !std::binary_search(set.left.begin(), set.left.end(), change);
-}
 
 // A later set, with what it changed by absolute path.
 struct SetContents::Later {
@@ -55,33 +37,20 @@ Result<SetContents> SetContents::open(const StoredSet& set, const LaterSets& lat
   for (const StoredTree& tree : set.header.trees)
     contents.trees_.push_back(
         {TRY(open_known(tree.project)), hold_if_there(tree.source), hold_if_there(tree.undo)});
-  contents.index_steps();
   return contents;
-}
-
-void SetContents::index_steps() {
-  for (size_t i = 0; i < set_.steps.size(); ++i) {
-    const Step& step = set_.steps[i];
-    if (step.side != StepSide::project) continue;
-    if (step.kind == StepKind::remove || step.kind == StepKind::replace) kept_[{step.tree, step.path}] = i;
-    if (step.kind == StepKind::add || step.kind == StepKind::replace) placed_[{step.tree, step.path}] = i;
-  }
 }
 
 // The file that the set knows, and no other that came to its place.
 SideContents SetContents::read(int root, const std::string& path, const FileState* expected,
                                const char* otherwise) {
-  const OwnedFd directory = open_descendant(root, directory_part(path), O_PATH | O_DIRECTORY);
-  const std::string name = name_part(path);
-  if (!directory) return {{}, otherwise};
-  const auto seen = look_in(directory.get(), name);
+  const auto seen = look_beneath(root, path);
   if (!seen || !S_ISREG(seen->st_mode)) return {{}, otherwise};
-  const FileState now = seen_state(*seen);
+  const FileState now = state_of(*seen);
   const bool is_other =
       expected != nullptr && (now.size != expected->size || now.modified_ns != expected->modified_ns);
   if (is_other) return {{}, otherwise};
   if (now.size > bounds_.side || now.size > bounds_.all) return {{}, too_large};
-  const OwnedFd file = open_child(directory.get(), name.c_str(), O_RDONLY | O_NONBLOCK);
+  const OwnedFd file = open_descendant(root, path, O_RDONLY);
   struct stat opened {};
   if (!file || ::fstat(file.get(), &opened) != 0 || opened.st_ino != seen->st_ino)
     return {{}, "cannot be read"};
@@ -91,30 +60,22 @@ SideContents SetContents::read(int root, const std::string& path, const FileStat
   return {std::move(bytes).value(), {}};
 }
 
-// Under the number of its step, or in a directory that was removed with everything in it.
 SideContents SetContents::read_kept(const Change& change) {
-  const auto* const found = find_above(kept_, change);
+  const auto kept = steps_.kept(change.tree, change.path);
   const int undo = trees_[change.tree].undo.get();
-  if (found == nullptr || undo < 0) return {{}, not_kept};
-  const std::string_view top = found->first.second;
-  return read(undo, undo_name(found->second) + change.path.substr(top.size()), &*change.before, not_kept);
+  if (!kept || undo < 0) return {{}, not_kept};
+  return read(undo, *kept, &*change.before, not_kept);
 }
 
 // The very file that the commit put there, unchanged since; or one that a later undo put there again.
 bool SetContents::is_still_placed(const Change& change) {
-  const OwnedFd directory =
-      open_descendant(trees_[change.tree].project.get(), directory_part(change.path), O_PATH | O_DIRECTORY);
-  const auto seen = directory ? look_in(directory.get(), name_part(change.path)) : std::nullopt;
+  const auto seen = look_beneath(trees_[change.tree].project.get(), change.path);
   if (!seen) return false;
-  const Placed now{seen->st_dev, seen->st_ino, seen->st_ctim.tv_sec * 1'000'000'000 + seen->st_ctim.tv_nsec};
-  const auto exact = placed_.find({change.tree, change.path});
-  if (exact != placed_.end()) {
-    const Placed& then = set_.steps[exact->second].placed;
-    if (now == then) return true;
-    if (now.device != then.device || now.inode != then.inode) return false;
-  } else if (now.changed_ns < set_.header.ended_ns) {
-    return true;  // it came with its directory
-  }
+  const Placed now = placed_as(*seen);
+  const Placed* then = steps_.placed(change.tree, change.path);
+  if (then == nullptr && now.changed_ns < set_.header.ended_ns) return true;  // it came with its directory
+  if (then != nullptr && now == *then) return true;
+  if (then != nullptr && (now.device != then->device || now.inode != then->inode)) return false;
   open_later();
   return std::any_of(later_.begin(), later_.end(), [&](const auto& later) {
     const auto& steps = later->set.steps;
@@ -169,7 +130,7 @@ SideContents SetContents::unchanged(size_t tree, const std::string& path) {
 
 SideContents SetContents::before(size_t index) {
   const Change& change = set_.changes.changes[index];
-  if (!is_file(change.before) || change.tree >= trees_.size()) return {};
+  if (!is_kind(change.before, FileKind::file) || change.tree >= trees_.size()) return {};
   if (is_in_project(set_, index)) return read_kept(change);
   return or_later(read(trees_[change.tree].project.get(), change.path, &*change.before, changed_since),
                   change, *change.before);
@@ -177,7 +138,7 @@ SideContents SetContents::before(size_t index) {
 
 SideContents SetContents::after(size_t index) {
   const Change& change = set_.changes.changes[index];
-  if (!is_file(change.after) || change.tree >= trees_.size()) return {};
+  if (!is_kind(change.after, FileKind::file) || change.tree >= trees_.size()) return {};
   if (is_in_project(set_, index)) return or_later(read_placed(change), change, *change.after);
   const int source = trees_[change.tree].source.get();
   const SideContents waiting =

@@ -24,9 +24,6 @@
 
 namespace cloche {
 
-// Whether the change is in the project, as far as the store knows.
-bool is_in_project(const StoredSet& set, size_t change);
-
 struct ContentsBounds {
   uint64_t side = 1 << 20;   // bytes of one file
   uint64_t all = 256 << 20;  // of all files that are read from one set
@@ -53,8 +50,6 @@ class SetContents {
   SideContents unchanged(size_t tree, const std::string& path);
 
  private:
-  using TreePath = std::pair<size_t, std::string_view>;
-
   struct Trees {
     OwnedFd project = {};
     OwnedFd source = {};  // may be gone
@@ -64,8 +59,7 @@ class SetContents {
   struct Later;
 
   SetContents(const StoredSet& set, const LaterSets& later, const ContentsBounds& bounds)
-      : set_(set), ask_later_(later), bounds_(bounds) {}
-  void index_steps();
+      : set_(set), steps_(set), ask_later_(later), bounds_(bounds) {}
   // `expected`: null, or what the file has to be; `otherwise`: what is said where another one, or none, is
   // there.
   SideContents read(int root, const std::string& path, const FileState* expected, const char* otherwise);
@@ -77,12 +71,11 @@ class SetContents {
   void open_later();
 
   const StoredSet& set_;
+  StepsOfPaths steps_;
   LaterSets ask_later_;
   std::vector<std::shared_ptr<Later>> later_ = {};
   ContentsBounds bounds_;
   std::vector<Trees> trees_ = {};
-  std::map<TreePath, size_t> kept_ = {};    // steps that put something into the undo directory
-  std::map<TreePath, size_t> placed_ = {};  // steps that put something into the project
 };
 
 }  // namespace cloche

@@ -1,8 +1,11 @@
 #include "store/commit/stored_set.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <optional>
+
+#include "base/sys/path.hpp"
 
 namespace cloche {
 namespace {
@@ -25,9 +28,25 @@ class FieldWriter {
     text({digits, end});
   }
   template <typename T>
-  requires std::is_enum_v<T>
-  void number(T value) { number(static_cast<int>(value)); }
+  void choice(T value, T) {
+    number(static_cast<int>(value));
+  }
   void truth(bool value) { text(value ? "1" : "0"); }
+  void bits(std::initializer_list<const bool*> all) {
+    unsigned value = 0;
+    for (const bool* bit : all) value = value << 1 | (*bit ? 1U : 0U);
+    number(value);
+  }
+  template <typename T>
+  void maybe(const std::optional<T>& value) {
+    truth(value.has_value());
+    if (value) fields(*this, *value);
+  }
+  template <typename T>
+  void list(const std::vector<T>& items) {
+    number(items.size());
+    for (const T& item : items) fields(*this, item);
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -37,23 +56,14 @@ class FieldWriter {
 // Remembers the first problem: fields after it are empty, and the caller asks once, at the end.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view text) : rest_(text) { is_good_ = this->text() == format; }
+  explicit FieldReader(std::string_view text) : rest_(text) { is_good_ = field() == format; }
 
-  std::string_view text() {
-    const size_t end = rest_.find('\0');
-    if (end == std::string_view::npos) {
-      is_good_ = false;
-      return {};
-    }
-    const std::string_view field = rest_.substr(0, end);
-    rest_.remove_prefix(end + 1);
-    return field;
-  }
+  void text(std::string& value) { value = field(); }
   template <std::integral T>
   void number(T& value) {
-    const std::string_view field = text();
-    const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (problem != std::errc{} || end != field.data() + field.size()) is_good_ = false;
+    const std::string_view digits = field();
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (problem != std::errc{} || end != digits.data() + digits.size()) is_good_ = false;
   }
   // `last` is the last enumerator.
   template <typename T>
@@ -64,206 +74,164 @@ class FieldReader {
     if (is_good_) value = static_cast<T>(number_of);
   }
   void truth(bool& value) {
-    const std::string_view field = text();
-    if (field != "0" && field != "1") is_good_ = false;
-    value = field == "1";
+    const std::string_view text = field();
+    if (text != "0" && text != "1") is_good_ = false;
+    value = text == "1";
   }
-  void string(std::string& value) { value = text(); }
-  // A count of things that follow, each of at least one byte.
-  size_t count() {
-    size_t value = 0;
+  void bits(std::initializer_list<bool*> all) {
+    unsigned value = 0;
     number(value);
-    if (value > rest_.size()) is_good_ = false;
-    return is_good_ ? value : 0;
+    size_t place = all.size();
+    for (bool* bit : all) *bit = (value >> --place & 1U) != 0;
   }
-  bool is_good() const { return is_good_; }
+  template <typename T>
+  void maybe(std::optional<T>& value) {
+    bool is_there = false;
+    truth(is_there);
+    if (is_there) fields(*this, value.emplace());
+  }
+  template <typename T>
+  void list(std::vector<T>& items) {
+    size_t count = 0;
+    number(count);
+    if (count > rest_.size()) is_good_ = false;  // each is of at least one byte
+    if (is_good_) items.reserve(count);
+    for (size_t i = 0; i < count && is_good_; ++i) fields(*this, items.emplace_back());
+  }
   Result<void> finish(const char* what) const {
     if (is_good_ && rest_.empty()) return {};
     return Error{.cause = Cause::internal, .what = std::string("the stored ") + what + " cannot be read"};
   }
 
  private:
+  std::string_view field() {
+    const size_t end = rest_.find('\0');
+    if (end == std::string_view::npos) {
+      is_good_ = false;
+      return {};
+    }
+    const std::string_view field = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return field;
+  }
+
   std::string_view rest_;
   bool is_good_ = true;
 };
 
-void write(FieldWriter& out, const std::optional<FileState>& state) {
-  out.truth(state.has_value());
-  if (!state) return;
-  out.number(state->kind);
-  out.number(state->mode);
-  out.number(state->uid);
-  out.number(state->gid);
-  out.number(state->size);
-  out.number(state->modified_ns);
-  out.number(state->names);
-  out.text(state->link);
+// Of each struct what is stored, in its order. One list serves both ways: what is written is const.
+template <typename T, typename Struct>
+concept A = std::same_as<std::remove_const_t<T>, Struct>;
+
+void fields(auto& io, A<size_t> auto& number) { io.number(number); }
+void fields(auto& io, A<std::string> auto& text) { io.text(text); }
+
+void fields(auto& io, A<FileState> auto& state) {
+  io.choice(state.kind, FileKind::device);
+  io.number(state.mode);
+  io.number(state.uid);
+  io.number(state.gid);
+  io.number(state.size);
+  io.number(state.modified_ns);
+  io.number(state.names);
+  io.text(state.link);
 }
 
-void read(FieldReader& in, std::optional<FileState>& value) {
-  bool is_there = false;
-  in.truth(is_there);
-  if (!is_there) return;
-  FileState state;
-  in.choice(state.kind, FileKind::device);
-  in.number(state.mode);
-  in.number(state.uid);
-  in.number(state.gid);
-  in.number(state.size);
-  in.number(state.modified_ns);
-  in.number(state.names);
-  in.string(state.link);
-  value = std::move(state);
+void fields(auto& io, A<Difference> auto& differs) {
+  io.bits(
+      {&differs.kind, &differs.contents, &differs.mode, &differs.owner, &differs.times, &differs.attributes});
 }
 
-void write(FieldWriter& out, const Difference& differs) {
-  unsigned bits = 0;
-  for (const bool bit :
-       {differs.kind, differs.contents, differs.mode, differs.owner, differs.times, differs.attributes})
-    bits = bits << 1 | (bit ? 1U : 0U);
-  out.number(bits);
+void fields(auto& io, A<Change> auto& change) {
+  io.number(change.tree);
+  io.text(change.path);
+  io.choice(change.kind, ChangeKind::deleted);
+  io.maybe(change.before);
+  io.maybe(change.after);
+  fields(io, change.differs);
 }
 
-void read(FieldReader& in, Difference& differs) {
-  unsigned bits = 0;
-  in.number(bits);
-  for (bool* bit : {&differs.attributes, &differs.times, &differs.owner, &differs.mode, &differs.contents,
-                    &differs.kind}) {
-    *bit = (bits & 1U) != 0;
-    bits >>= 1;
-  }
+void fields(auto& io, A<ChangeVerdict> auto& verdict) {
+  io.choice(verdict.fate, Fate::committed);
+  io.text(verdict.reason);
+  io.text(verdict.rule);
 }
 
-void write(FieldWriter& out, const KnownDirectory& directory) {
-  out.text(directory.path);
-  out.number(directory.device);
-  out.number(directory.inode);
-  out.number(directory.born_ns);
+void fields(auto& io, A<KnownDirectory> auto& directory) {
+  io.text(directory.path);
+  io.number(directory.device);
+  io.number(directory.inode);
+  io.number(directory.born_ns);
 }
 
-void read(FieldReader& in, KnownDirectory& directory) {
-  in.string(directory.path);
-  in.number(directory.device);
-  in.number(directory.inode);
-  in.number(directory.born_ns);
+void fields(auto& io, A<ChangedTree> auto& tree) {
+  int64_t no_birth = 0;
+  io.text(tree.path);
+  io.number(tree.device);
+  io.number(tree.inode);
+  io.number(no_birth);
 }
 
-void write(FieldWriter& out, const std::string& text) { out.text(text); }
-void read(FieldReader& in, std::string& text) { in.string(text); }
-
-void write(FieldWriter& out, const Change& change) {
-  out.number(change.tree);
-  out.text(change.path);
-  out.number(change.kind);
-  write(out, change.before);
-  write(out, change.after);
-  write(out, change.differs);
+void fields(auto& io, A<StoredTree> auto& tree) {
+  fields(io, tree.project);
+  fields(io, tree.source);
+  fields(io, tree.undo);
+  io.choice(tree.transfer, Transfer::copy);
 }
 
-void read(FieldReader& in, Change& change) {
-  in.number(change.tree);
-  in.string(change.path);
-  in.choice(change.kind, ChangeKind::deleted);
-  read(in, change.before);
-  read(in, change.after);
-  read(in, change.differs);
+void fields(auto& io, A<Step> auto& step) {
+  io.choice(step.kind, StepKind::settle_directory);
+  io.number(step.tree);
+  io.text(step.path);
+  io.choice(step.side, StepSide::source);
+  io.text(step.from);
+  io.truth(step.is_copied);
+  io.maybe(step.before);
+  io.maybe(step.after);
+  io.number(step.entries);
+  io.truth(step.sets_times);
+  io.truth(step.has_attributes);
+  io.truth(step.was_opened);
+  io.number(step.parent);
+  io.number(step.old);
+  io.number(step.fresh);
+  io.number(step.placed.device);
+  io.number(step.placed.inode);
+  io.number(step.placed.changed_ns);
 }
 
-void write(FieldWriter& out, const Step& step) {
-  out.number(step.kind);
-  out.number(step.tree);
-  out.text(step.path);
-  out.number(step.side);
-  out.text(step.from);
-  out.truth(step.is_copied);
-  write(out, step.before);
-  write(out, step.after);
-  out.number(step.entries);
-  out.truth(step.sets_times);
-  out.truth(step.has_attributes);
-  out.truth(step.was_opened);
-  for (const uint64_t number : {step.parent, step.old, step.fresh, step.placed.device, step.placed.inode})
-    out.number(number);
-  out.number(step.placed.changed_ns);
+void fields(auto& io, A<SetHeader> auto& header) {
+  io.text(header.id);
+  io.choice(header.status, SetStatus::undone);
+  io.number(header.created_ms);
+  io.number(header.uid);
+  io.text(header.boot);
+  io.choice(header.sync, FileSync::at_once);
+  fields(io, header.workspace);
+  io.text(header.label);
+  io.text(header.undoes);
+  io.text(header.why);
+  io.text(header.task);
+  io.list(header.later);
+  io.number(header.start.change_ns);
+  io.choice(header.start.grain, ClockGrain::coarse);
+  io.number(header.start.clock_offset_ns);
+  io.choice(header.attributes, OverlayAttributes::privileged);
+  io.number(header.ended_ns);
+  io.number(header.kept.plain);
+  io.number(header.kept.ignored);
+  io.list(header.trees);
+  io.list(header.places);
 }
 
-void read(FieldReader& in, Step& step) {
-  in.choice(step.kind, StepKind::settle_directory);
-  in.number(step.tree);
-  in.string(step.path);
-  in.choice(step.side, StepSide::source);
-  in.string(step.from);
-  in.truth(step.is_copied);
-  read(in, step.before);
-  read(in, step.after);
-  in.number(step.entries);
-  in.truth(step.sets_times);
-  in.truth(step.has_attributes);
-  in.truth(step.was_opened);
-  for (uint64_t* number : {&step.parent, &step.old, &step.fresh, &step.placed.device, &step.placed.inode})
-    in.number(*number);
-  in.number(step.placed.changed_ns);
+void list_changes(auto& io, auto& changes, auto& verdicts, auto& left) {
+  io.list(changes.trees);
+  io.list(changes.changes);
+  io.list(verdicts);
+  io.list(left);
 }
-
-template <typename List>
-void write_all(FieldWriter& out, const List& list) {
-  out.number(list.size());
-  for (const auto& item : list) write(out, item);
-}
-
-template <typename T>
-void read_all(FieldReader& in, std::vector<T>& list) {
-  const size_t count = in.count();
-  list.reserve(count);
-  for (size_t i = 0; i < count && in.is_good(); ++i) read(in, list.emplace_back());
-}
-
-void write(FieldWriter& out, const StoredTree& tree) {
-  write(out, tree.project);
-  write(out, tree.source);
-  write(out, tree.undo);
-  out.number(tree.transfer);
-}
-
-void read(FieldReader& in, StoredTree& tree) {
-  read(in, tree.project);
-  read(in, tree.source);
-  read(in, tree.undo);
-  in.choice(tree.transfer, Transfer::copy);
-}
-
-void write(FieldWriter& out, const ChangedTree& tree) {
-  write(out, KnownDirectory{tree.path, tree.device, tree.inode});
-}
-
-void read(FieldReader& in, ChangedTree& tree) {
-  KnownDirectory directory;
-  read(in, directory);
-  tree = {directory.path, directory.device, directory.inode};
-}
-
-void write(FieldWriter& out, const ChangeVerdict& verdict) {
-  out.number(verdict.fate);
-  out.text(verdict.reason);
-  out.text(verdict.rule);
-}
-
-void read(FieldReader& in, ChangeVerdict& verdict) {
-  in.choice(verdict.fate, Fate::committed);
-  in.string(verdict.reason);
-  in.string(verdict.rule);
-}
-
-void write(FieldWriter& out, size_t number) { out.number(number); }
-void read(FieldReader& in, size_t& number) { in.number(number); }
 
 }  // namespace
-
-bool is_same_directory(const KnownDirectory& one, const KnownDirectory& other) {
-  const bool is_birth_known = one.born_ns != 0 && other.born_ns != 0;
-  return one.device == other.device && one.inode == other.inode &&
-         (!is_birth_known || one.born_ns == other.born_ns);
-}
 
 std::string_view name_of(SetStatus status) {
   switch (status) {
@@ -278,56 +246,68 @@ std::string_view name_of(SetStatus status) {
   return "";
 }
 
+Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
+  HeldTrees held;
+  for (const StoredTree& tree : trees) {
+    for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
+      held.fds.push_back(directory->path.empty() ? OwnedFd() : TRY(open_known(*directory)));
+    const auto* last = &held.fds.back();
+    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
+  }
+  return held;
+}
+
+std::vector<TreeLayers> HeldTrees::layers(const std::vector<StoredTree>& stored,
+                                          OverlayAttributes attributes) const {
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < trees.size(); ++i) {
+    const KnownDirectory& project = stored[i].project;
+    layers.push_back(
+        {{project.path, project.device, project.inode}, trees[i].project, trees[i].source, attributes});
+  }
+  return layers;
+}
+
+bool is_in_project(const StoredSet& set, size_t change) {
+  return set.header.status == SetStatus::committed && change < set.verdicts.size() &&
+         set.verdicts[change].fate == Fate::committed &&
+         !std::binary_search(set.left.begin(), set.left.end(), change);
+}
+
+StepsOfPaths::StepsOfPaths(const StoredSet& set) : set_(set) {
+  for (size_t i = 0; i < set.steps.size(); ++i) {
+    const Step& step = set.steps[i];
+    if (step.side != StepSide::project) continue;
+    const bool keeps = step.kind == StepKind::remove || step.kind == StepKind::replace ||
+                       (step.kind == StepKind::settle_directory && step.has_attributes && !step.sets_times);
+    if (keeps) kept_[{step.tree, step.path}] = i;
+    if (moves_source(step)) placed_[{step.tree, step.path}] = i;
+  }
+}
+
+std::optional<std::string> StepsOfPaths::kept(size_t tree, std::string_view path) const {
+  for (std::string_view top = path;; top = directory_in(top)) {
+    const auto found = kept_.find({tree, top});
+    if (found != kept_.end()) return undo_name(found->second).append(path.substr(top.size()));
+    if (top.empty()) return std::nullopt;
+  }
+}
+
+const Placed* StepsOfPaths::placed(size_t tree, std::string_view path) const {
+  const auto found = placed_.find({tree, path});
+  return found == placed_.end() ? nullptr : &set_.steps[found->second].placed;
+}
+
 std::string header_text(const SetHeader& header) {
   FieldWriter out;
-  out.text(header.id);
-  out.number(header.status);
-  out.number(header.created_ms);
-  out.number(header.uid);
-  out.text(header.boot);
-  out.number(header.sync);
-  write(out, header.workspace);
-  out.text(header.label);
-  out.text(header.undoes);
-  out.text(header.why);
-  out.text(header.task);
-  write_all(out, header.later);
-  out.number(header.start.change_ns);
-  out.number(header.start.grain);
-  out.number(header.start.clock_offset_ns);
-  out.number(header.attributes);
-  out.number(header.ended_ns);
-  out.number(header.kept.plain);
-  out.number(header.kept.ignored);
-  write_all(out, header.trees);
-  write_all(out, header.places);
+  fields(out, header);
   return out.take();
 }
 
 Result<SetHeader> parse_header(std::string_view text) {
   FieldReader in(text);
   SetHeader header;
-  in.string(header.id);
-  in.choice(header.status, SetStatus::undone);
-  in.number(header.created_ms);
-  in.number(header.uid);
-  in.string(header.boot);
-  in.choice(header.sync, FileSync::at_once);
-  read(in, header.workspace);
-  in.string(header.label);
-  in.string(header.undoes);
-  in.string(header.why);
-  in.string(header.task);
-  read_all(in, header.later);
-  in.number(header.start.change_ns);
-  in.choice(header.start.grain, ClockGrain::coarse);
-  in.number(header.start.clock_offset_ns);
-  in.choice(header.attributes, OverlayAttributes::privileged);
-  in.number(header.ended_ns);
-  in.number(header.kept.plain);
-  in.number(header.kept.ignored);
-  read_all(in, header.trees);
-  read_all(in, header.places);
+  fields(in, header);
   TRY(in.finish("change set"));
   return header;
 }
@@ -336,33 +316,27 @@ std::string changes_text(const ChangeSet& changes, const std::vector<ChangeVerdi
                          const std::vector<size_t>& left) {
   constexpr size_t usual_bytes = 120;
   FieldWriter out(changes.changes.size() * usual_bytes);
-  write_all(out, changes.trees);
-  write_all(out, changes.changes);
-  write_all(out, verdicts);
-  write_all(out, left);
+  list_changes(out, changes, verdicts, left);
   return out.take();
 }
 
 Result<void> parse_changes(std::string_view text, StoredSet& set) {
   FieldReader in(text);
-  read_all(in, set.changes.trees);
-  read_all(in, set.changes.changes);
-  read_all(in, set.verdicts);
-  read_all(in, set.left);
+  list_changes(in, set.changes, set.verdicts, set.left);
   return in.finish("list of changes");
 }
 
 std::string steps_text(const std::vector<Step>& steps) {
   constexpr size_t usual_bytes = 200;
   FieldWriter out(steps.size() * usual_bytes);
-  write_all(out, steps);
+  out.list(steps);
   return out.take();
 }
 
 Result<std::vector<Step>> parse_steps(std::string_view text) {
   FieldReader in(text);
   std::vector<Step> steps;
-  read_all(in, steps);
+  in.list(steps);
   TRY(in.finish("steps"));
   return steps;
 }

@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "model/change_set.hpp"
 #include "store/commit/commit.hpp"
+#include "store/commit/known_directory.hpp"
 #include "store/layers/change_clock.hpp"
-#include "store/layers/overlay_attributes.hpp"
+#include "store/layers/layer_reader.hpp"
 
 namespace cloche {
 
@@ -25,20 +29,6 @@ enum class SetStatus {
   undone,
 };
 std::string_view name_of(SetStatus status);
-
-// A directory by its path and its identity. What does not match is not the directory that was meant, and is
-// never used, changed or removed.
-struct KnownDirectory {
-  std::string path = {};
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  // When it was made: the number of a directory that was removed is given to a new one. 0: not known.
-  int64_t born_ns = 0;
-
-  bool operator==(const KnownDirectory&) const = default;
-};
-// Whether both are one directory, whatever they are called.
-bool is_same_directory(const KnownDirectory& one, const KnownDirectory& other);
 
 struct StoredTree {
   KnownDirectory project = {};
@@ -89,6 +79,39 @@ struct StoredSet {
   std::vector<size_t> left = {};
   std::vector<Step> steps = {};  // none: no commit was begun
 };
+
+// Whether the change is in the project, as far as the store knows: what was withheld, or left because of
+// that, never reached it.
+bool is_in_project(const StoredSet& set, size_t change);
+
+// What the steps of a set did to each path of the project. The set is borrowed.
+class StepsOfPaths {
+ public:
+  explicit StepsOfPaths(const StoredSet& set);
+
+  // Where in the undo directory that lies which stood at the path: under a number of its own, or in a
+  // directory that was removed with everything in it. Nothing: nothing was kept.
+  std::optional<std::string> kept(size_t tree, std::string_view path) const;
+  // What was put there itself; null: nothing, or it came with its directory.
+  const Placed* placed(size_t tree, std::string_view path) const;
+
+ private:
+  using Steps = std::map<std::pair<size_t, std::string_view>, size_t>;
+
+  const StoredSet& set_;
+  Steps kept_ = {};
+  Steps placed_ = {};
+};
+
+// The directories of a set's trees, held; none for undo where no commit was begun.
+struct HeldTrees {
+  std::vector<OwnedFd> fds = {};
+  std::vector<CommitTree> trees = {};
+
+  // With their sources as upper layers. `stored`: the trees that are held.
+  std::vector<TreeLayers> layers(const std::vector<StoredTree>& stored, OverlayAttributes attributes) const;
+};
+Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees);
 
 std::string header_text(const SetHeader& header);
 Result<SetHeader> parse_header(std::string_view text);

@@ -19,7 +19,13 @@ class TreeDirectories {
 
   // A descriptor that stays open until the next one of that tree and side is asked for. No link, no other
   // mount. -1: errno says why.
-  int open(size_t tree, StepSide side, std::string_view path);
+  int open(size_t tree, StepSide side, std::string_view path) {
+    if (path.empty()) return root(tree, side);
+    Kept& kept = kept_[tree][side == StepSide::project ? 0 : 1];
+    if (kept.fd && kept.path == path) return kept.fd.get();
+    kept = {std::string(path), open_descendant(root(tree, side), path, O_PATH | O_DIRECTORY)};
+    return kept.fd.get();
+  }
   // After a directory was made, moved or replaced.
   void forget() {
     for (auto& sides : kept_) sides = {};
@@ -37,9 +43,5 @@ class TreeDirectories {
   std::span<const CommitTree> trees_;
   std::vector<std::array<Kept, 2>> kept_;
 };
-
-// "a/b/c": the directory "a/b" and the name "c".
-std::string_view directory_part(std::string_view path);
-std::string name_part(std::string_view path);
 
 }  // namespace cloche

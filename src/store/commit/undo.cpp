@@ -13,10 +13,6 @@
 namespace cloche {
 namespace {
 
-int64_t changed_ns(const struct stat& seen) {
-  return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
-}
-
 Change inverse_of(const Change& change) {
   Change inverse = change;
   std::swap(inverse.before, inverse.after);
@@ -27,18 +23,15 @@ Change inverse_of(const Change& change) {
 
 class UndoPlanner {
  public:
-  UndoPlanner(const StoredSet& set, const std::vector<OwnedFd>& projects, const PlacedByUndo& placed_by_undo)
-      : set_(set), projects_(projects), placed_by_undo_(placed_by_undo) {}
+  UndoPlanner(const StoredSet& set, const std::vector<OwnedFd>& projects,
+              const std::set<Placed>& placed_by_undos)
+      : set_(set), steps_(set), projects_(projects), placed_by_undos_(placed_by_undos) {}
 
-  Result<UndoPlan> run(const std::vector<UndoPath>& paths);
+  Result<UndoPlan> run(const std::vector<TreePath>& paths);
 
  private:
-  using TreePath = std::pair<size_t, std::string_view>;
-
-  bool was_done(size_t change) const;
-  Result<void> choose(const std::vector<UndoPath>& paths);
+  Result<void> choose(const std::vector<TreePath>& paths);
   void choose_parents();
-  void index_steps();
   Result<void> find_source(Step& step) const;
   bool is_freed(const Step& step) const;
   bool came_back(size_t tree, const std::string& path, const struct stat& seen) const;
@@ -50,31 +43,23 @@ class UndoPlanner {
   }
 
   const StoredSet& set_;
+  const StepsOfPaths steps_;
   const std::vector<OwnedFd>& projects_;
-  const PlacedByUndo& placed_by_undo_;
+  const std::set<Placed>& placed_by_undos_;
   std::map<TreePath, const FileState*> after_ = {};  // what the set made of each path
   std::vector<bool> chosen_ = {};                    // of the set's changes
-  std::map<TreePath, size_t> kept_ = {};             // steps that kept something
-  std::map<TreePath, size_t> placing_ = {};          // steps that placed something
   UndoPlan plan_ = {};
 };
 
-// What was withheld, or left because of that, never reached the project.
-bool UndoPlanner::was_done(size_t change) const {
-  return change < set_.verdicts.size() && set_.verdicts[change].fate == Fate::committed &&
-         !std::binary_search(set_.left.begin(), set_.left.end(), change);
-}
-
-Result<void> UndoPlanner::choose(const std::vector<UndoPath>& paths) {
+Result<void> UndoPlanner::choose(const std::vector<TreePath>& paths) {
   const auto& changes = set_.changes.changes;
   chosen_.assign(changes.size(), false);
-  for (size_t i = 0; i < changes.size(); ++i) chosen_[i] = paths.empty() && was_done(i);
-  for (const UndoPath& wanted : paths) {
+  for (size_t i = 0; i < changes.size(); ++i) chosen_[i] = paths.empty() && is_in_project(set_, i);
+  for (const TreePath& wanted : paths) {
     bool is_found = false;
     for (size_t i = 0; i < changes.size(); ++i) {
-      const bool is_meant = changes[i].tree == wanted.tree &&
-                            (changes[i].path == wanted.path || lies_below(wanted.path, changes[i].path));
-      if (!is_meant || !was_done(i)) continue;
+      const bool is_meant = changes[i].tree == wanted.tree && is_at_or_below(wanted.path, changes[i].path);
+      if (!is_meant || !is_in_project(set_, i)) continue;
       chosen_[i] = true;
       is_found = true;
     }
@@ -90,74 +75,49 @@ void UndoPlanner::choose_parents() {
   const auto& changes = set_.changes.changes;
   std::map<TreePath, size_t> deleted;
   for (size_t i = 0; i < changes.size(); ++i) {
-    const bool was_directory = changes[i].before && changes[i].before->kind == FileKind::directory;
-    const bool is_directory = changes[i].after && changes[i].after->kind == FileKind::directory;
-    if (was_directory && !is_directory && was_done(i)) deleted[{changes[i].tree, changes[i].path}] = i;
+    if (takes_directory(changes[i]) && is_in_project(set_, i)) deleted[changes[i].where()] = i;
   }
   if (deleted.empty()) return;
   for (size_t i = 0; i < changes.size(); ++i) {
     if (!chosen_[i] || !changes[i].before) continue;
-    std::string_view path = changes[i].path;
-    while (!(path = directory_part(path)).empty()) {
-      const auto parent = deleted.find({changes[i].tree, path});
+    for (TreePath at = changes[i].around(); !at.path.empty(); at.path.resize(directory_in(at.path).size())) {
+      const auto parent = deleted.find(at);
       if (parent == deleted.end() || chosen_[parent->second]) break;
       chosen_[parent->second] = true;
     }
   }
 }
 
-void UndoPlanner::index_steps() {
-  for (const Change& change : set_.changes.changes) {
-    if (change.after) after_[{change.tree, change.path}] = &*change.after;
-  }
-  for (size_t i = 0; i < set_.steps.size(); ++i) {
-    const Step& step = set_.steps[i];
-    if (step.side != StepSide::project) continue;
-    const bool keeps = step.kind == StepKind::remove || step.kind == StepKind::replace ||
-                       (step.kind == StepKind::settle_directory && step.has_attributes && !step.sets_times);
-    if (keeps) kept_[{step.tree, step.path}] = i;
-    const bool places = step.kind == StepKind::add || step.kind == StepKind::replace;
-    if (places) placing_[{step.tree, step.path}] = i;
-  }
-}
-
-// Where the first commit put what stood at the path: under a number of its own, or in a directory that was
-// removed with everything in it.
+// Where the first commit put what stood at the path.
 Result<void> UndoPlanner::find_source(Step& step) const {
   if (step.from.empty()) return {};
-  std::string_view top = step.path;
-  for (;; top = directory_part(top)) {
-    const auto found = kept_.find({step.tree, top});
-    if (found != kept_.end()) {
-      step.from = undo_name(found->second) + step.path.substr(top.size());
-      return {};
-    }
-    if (top.empty()) return refusal("nothing was kept of '" + shown(step.path) + "'");
-  }
+  const auto kept = steps_.kept(step.tree, step.path);
+  if (!kept) return refusal("nothing was kept of '" + shown(step.path) + "'");
+  step.from = *kept;
+  return {};
 }
 
 // Another undo put it there again, and it is still what this set made of the path: bytes that were written
 // meanwhile have moved its time.
 bool UndoPlanner::came_back(size_t tree, const std::string& path, const struct stat& seen) const {
   const auto after = after_.find({tree, path});
-  if (!placed_by_undo_ || after == after_.end()) return false;
-  const FileState now = seen_state(seen);
+  if (after == after_.end()) return false;
+  const FileState now = state_of(seen);
   const bool is_as_made = now.kind == after->second->kind && now.mode == after->second->mode &&
                           now.size == after->second->size && now.modified_ns == after->second->modified_ns;
-  return is_as_made && placed_by_undo_({seen.st_dev, seen.st_ino, changed_ns(seen)});
+  return is_as_made && placed_by_undos_.contains(placed_as(seen));
 }
 
 // A file must be the very one that the commit put there, unchanged since.
 void UndoPlanner::check_file(const Step& step, const struct stat& seen) {
-  const auto placed = placing_.find({step.tree, step.path});
-  if (placed == placing_.end()) {
-    if (changed_ns(seen) >= set_.header.ended_ns) conflict(step, "was changed since");
+  const Placed now = placed_as(seen);
+  const Placed* then = steps_.placed(step.tree, step.path);
+  if (then == nullptr) {
+    if (now.changed_ns >= set_.header.ended_ns) conflict(step, "was changed since");
     return;
   }
-  const Placed now{seen.st_dev, seen.st_ino, changed_ns(seen)};
-  const Placed& then = set_.steps[placed->second].placed;
-  const bool is_same_file = now.device == then.device && now.inode == then.inode;
-  if (now == then || (is_same_file && came_back(step.tree, step.path, seen))) return;
+  const bool is_same_file = now.device == then->device && now.inode == then->inode;
+  if (now == *then || (is_same_file && came_back(step.tree, step.path, seen))) return;
   conflict(step, "was changed or replaced since");
 }
 
@@ -170,12 +130,11 @@ void UndoPlanner::check_below(const Step& step, int directory, const std::string
         if (entry.type == DT_DIR || is_changed) return {};
         const auto seen = look_in(entry.directory, entry.name);
         const std::string path = joined(step.path, joined(entry.in, entry.name));
-        const auto placed = placing_.find({step.tree, path});
-        const bool is_same =
-            seen && placed != placing_.end() &&
-            Placed{seen->st_dev, seen->st_ino, changed_ns(*seen)} == set_.steps[placed->second].placed;
-        is_changed = !is_same && (!seen || changed_ns(*seen) >= set_.header.ended_ns) &&
-                     !(seen && came_back(step.tree, path, *seen));
+        const Placed now = seen ? placed_as(*seen) : Placed{};
+        const Placed* then = steps_.placed(step.tree, path);
+        const bool is_same = then != nullptr && now == *then;
+        is_changed = !seen || (!is_same && now.changed_ns >= set_.header.ended_ns &&
+                               !came_back(step.tree, path, *seen));
         return {};
       });
   if (!walked.ok()) return conflict(step, walked.error().what.text());
@@ -194,8 +153,8 @@ bool UndoPlanner::is_freed(const Step& step) const {
 void UndoPlanner::check(const Step& step) {
   if (step.kind == StepKind::settle_directory) return;  // modes are compared by the commit's own check
   const OwnedFd directory =
-      open_descendant(projects_[step.tree].get(), directory_part(step.path), O_PATH | O_DIRECTORY);
-  const auto name = name_part(step.path);
+      open_descendant(projects_[step.tree].get(), directory_in(step.path), O_PATH | O_DIRECTORY);
+  const auto name = last_of(step.path);
   const auto seen = directory ? look_in(directory.get(), name) : std::nullopt;
   // In a directory that the undo itself makes, or that is closed to its owner: there the commit's own check
   // compares kind, mode, size and times.
@@ -209,14 +168,15 @@ void UndoPlanner::check(const Step& step) {
   check_below(step, directory.get(), name);
 }
 
-Result<UndoPlan> UndoPlanner::run(const std::vector<UndoPath>& paths) {
+Result<UndoPlan> UndoPlanner::run(const std::vector<TreePath>& paths) {
   TRY(choose(paths));
-  index_steps();
+  for (const Change& change : set_.changes.changes)
+    if (change.after) after_[change.where()] = &*change.after;
   // Planned with everything that was done: a directory that comes back only in part is not moved whole.
   ChangeSet all{.trees = set_.changes.trees};
   std::vector<ChangeVerdict> verdicts;
   for (size_t i = 0; i < chosen_.size(); ++i) {
-    if (!was_done(i)) continue;
+    if (!is_in_project(set_, i)) continue;
     all.changes.push_back(inverse_of(set_.changes.changes[i]));
     verdicts.push_back({.fate = chosen_[i] ? Fate::committed : Fate::withheld});
     if (chosen_[i]) plan_.changes.changes.push_back(all.changes.back());
@@ -241,15 +201,15 @@ Result<UndoPlan> UndoPlanner::run(const std::vector<UndoPath>& paths) {
 std::string UndoPlan::source_of(size_t tree, const std::string& path) const {
   const Step* nearest = nullptr;
   for (const Step& step : planned.steps) {
-    const bool holds = step.tree == tree && (step.path == path || lies_below(step.path, path));
-    const bool places = step.kind == StepKind::add || step.kind == StepKind::replace;
-    if (holds && places && (nearest == nullptr || step.path.size() > nearest->path.size())) nearest = &step;
+    const bool holds = step.tree == tree && is_at_or_below(step.path, path);
+    if (holds && moves_source(step) && (nearest == nullptr || step.path.size() > nearest->path.size()))
+      nearest = &step;
   }
   return nearest == nullptr ? path : nearest->from + path.substr(nearest->path.size());
 }
 
-Result<UndoPlan> plan_undo(const StoredSet& set, const std::vector<UndoPath>& paths,
-                           const PlacedByUndo& placed_by_undo) {
+Result<UndoPlan> plan_undo(const StoredSet& set, const std::vector<TreePath>& paths,
+                           const std::set<Placed>& placed_by_undos) {
   if (set.header.status != SetStatus::committed)
     return refusal("the change set " + set.header.id + " is " + std::string(name_of(set.header.status)) +
                    " and cannot be undone");
@@ -259,7 +219,7 @@ Result<UndoPlan> plan_undo(const StoredSet& set, const std::vector<UndoPath>& pa
     projects.push_back(TRY(open_known(tree.project)));
     TRY(open_known(tree.undo));
   }
-  return UndoPlanner(set, projects, placed_by_undo).run(paths);
+  return UndoPlanner(set, projects, placed_by_undos).run(paths);
 }
 
 }  // namespace cloche

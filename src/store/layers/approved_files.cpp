@@ -13,8 +13,8 @@
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
 #include "base/text/visible_text.hpp"
-#include "store/commit/entry_attributes.hpp"
 #include "store/layers/call_layers.hpp"
+#include "store/layers/layer_entry.hpp"
 #include "store/workspace/open_beneath.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -143,9 +143,7 @@ Result<struct stat> finish_entry(const TreeLayer& layer, const std::string& path
     const auto seen = look_in(lower.get(), name);
     if (!seen) return path_error(path, errno);
     TRY(copy_entry_state(lower.get(), upper.get(), name, *seen));
-    const timespec times[] = {seen->st_atim, seen->st_mtim};
-    if (::utimensat(upper.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0)
-      return system_error("keep the times of " + shown(path));
+    TRY(set_times({upper.get(), name.c_str()}, *seen));
     made = look_in(upper.get(), name);
   }
   if (!made) return path_error(path, errno);
@@ -163,19 +161,18 @@ Result<void> CallLayers::put_approved(std::span<const ExecutedFile> approved) {
 }
 
 void CallLayers::take_back_approved() {
-  const auto parent = [&](const PlacedEntry& entry) {
-    return open_descendant(trees_[entry.tree].upper.get(), directory_of(entry.path), O_PATH | O_DIRECTORY);
-  };
   const auto is_touched = [&](const PlacedEntry& entry) {
-    const OwnedFd directory = parent(entry);
-    const auto now = directory ? look_in(directory.get(), last_of(entry.path)) : std::nullopt;
+    const auto now = look_beneath(trees_[entry.tree].upper.get(), entry.path);
     return !now || now->st_ino != entry.seen.st_ino || change_of(*now) != change_of(entry.seen);
   };
   std::erase_if(placed_, is_touched);
   // A directory with something else in it stays.
-  for (auto entry = placed_.rbegin(); entry != placed_.rend(); ++entry)
-    ::unlinkat(parent(*entry).get(), last_of(entry->path).c_str(),
+  for (auto entry = placed_.rbegin(); entry != placed_.rend(); ++entry) {
+    const OwnedFd directory =
+        open_descendant(trees_[entry->tree].upper.get(), directory_in(entry->path), O_PATH | O_DIRECTORY);
+    ::unlinkat(directory.get(), last_of(entry->path).c_str(),
                S_ISDIR(entry->seen.st_mode) ? AT_REMOVEDIR : 0);
+  }
   placed_.clear();
 }
 

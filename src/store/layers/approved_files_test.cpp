@@ -40,7 +40,7 @@ class ApprovedFiles : public testing::Test {
   ExecutedFile absent(const std::string& name) const { return {name, "", project + name}; }
   // Everything in the upper layer.
   static Lines names_in(const CallLayers& layers) {
-    const std::string upper = layers.trees().front().directory + "/u/";
+    const std::string upper = layers.trees().front().directory.path + "/u/";
     Lines names;
     for (const auto& entry : fs::recursive_directory_iterator(upper))
       names.push_back(entry.path().string().substr(upper.size()) +
@@ -94,7 +94,7 @@ TEST_F(ApprovedFiles, WhatTheHostDoesMeanwhileIsNoChangeOfTheCall) {
   CallLayers layers = made();
   const ExecutedFile approved[] = {file("way/link"), absent("later.sh")};
   ASSERT_TRUE(layers.put_approved(approved).ok());
-  const std::string upper = layers.trees().front().directory + "/u/";
+  const std::string upper = layers.trees().front().directory.path + "/u/";
   write_text(project + "sub/deep/s.sh", "evil");
   EXPECT_EQ(sys::read_file(upper + "sub/deep/s.sh").value(), "good");
   write_text(project + "later.sh", "evil");
@@ -108,7 +108,7 @@ TEST_F(ApprovedFiles, WhatTheCallDidToThemStays) {
   CallLayers layers = made();
   const ExecutedFile approved[] = {file("sub/link"), absent("sub/new")};
   ASSERT_TRUE(layers.put_approved(approved).ok());
-  const std::string upper = layers.trees().front().directory + "/u/";
+  const std::string upper = layers.trees().front().directory.path + "/u/";
   write_text(upper + "sub/deep/s.sh", "better");
   fs::remove(upper + "sub/new");
   write_text(upper + "sub/new", "better");
@@ -127,7 +127,7 @@ TEST_F(ApprovedFiles, AreAsTheProjectHasThem) {
     const ExecutedFile approved[] = {file("sub/deep/s.sh")};
     ASSERT_TRUE(layers.put_approved(approved).ok());
     EXPECT_EQ(changes_of(layers), 0U);
-    const std::string upper = layers.trees().front().directory + "/u/";
+    const std::string upper = layers.trees().front().directory.path + "/u/";
     EXPECT_EQ(fs::status(upper + "sub/deep/s.sh").permissions(), fs::perms(0751));
     EXPECT_EQ(fs::status(upper + "sub/deep").permissions(), fs::perms(0555));
   }

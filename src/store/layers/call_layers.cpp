@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
 #include "jail/core/wire.hpp"
 #include "policy/plan/layered_trees.hpp"
-#include "store/commit/entry_attributes.hpp"
 #include "store/commit/entry_copy.hpp"
-#include "store/commit/remove_layer.hpp"
+#include "store/layers/layer_entry.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -46,24 +46,22 @@ Result<void> make_directory(int parent, const char* name, mode_t mode, const Vie
   return {};
 }
 
-Result<TreeLayer> make_layer(int parent, const std::string& name, const ViewEntry& entry, bool privileged) {
+Result<TreeLayer> make_layer(const LayerPlace& place, const std::string& name, const ViewEntry& entry,
+                             bool privileged) {
   TreeLayer layer{.tree = {entry.source, entry.device, entry.inode}, .target = entry.target};
   layer.lower = TRY(open_judged(entry));
   struct stat root {};
   if (::fstat(layer.lower.get(), &root) != 0) return system_error("look at " + entry.source);
-  TRY(make_directory(parent, name.c_str(), 0700, entry, privileged));
-  const OwnedFd directory = TRY(sys::open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY(make_directory(place.held(), name.c_str(), 0700, entry, privileged));
+  const OwnedFd directory = TRY(sys::open_at(place.held(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   // The root of an overlay has the owner, mode and attributes of its upper directory: the caller is to have
   // no more rights there than in the project.
   const bool is_closed = !privileged && ::faccessat(layer.lower.get(), ".", W_OK, AT_EACCESS) != 0;
   const mode_t mode = root.st_mode & (is_closed ? 07555U : 07777U);
   TRY(make_directory(directory.get(), wire::upper_name, mode, entry, privileged));
-  TRY(copy_attributes(layer.lower.get(), ".", directory.get(), wire::upper_name));
+  TRY(copy_attributes({layer.lower.get(), "."}, {directory.get(), wire::upper_name}));
   TRY(make_directory(directory.get(), wire::work_name, 0700, entry, privileged));
-  struct stat made {};
-  if (::fstat(directory.get(), &made) != 0) return system_error("look at a layer");
-  layer.device = made.st_dev;
-  layer.inode = made.st_ino;
+  layer.directory = TRY(know_held(directory.get(), place.directory() + "/" + name));
   layer.upper = TRY(sys::open_at(directory.get(), wire::upper_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return layer;
 }
@@ -78,12 +76,11 @@ const ViewEntry* shows(const ConfinementPlan& plan, const std::string& directory
 }  // namespace
 
 Result<void> copy_entry_state(int lower, int upper, const std::string& name, const struct stat& seen) {
-  if (::geteuid() == 0 && ::fchownat(upper, name.c_str(), seen.st_uid, seen.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
-    return system_error("keep the owner of " + shown(name));
+  const LayerEntry entry{upper, name.c_str()};
+  if (!is_bound_by_modes()) TRY(set_owner(entry, seen.st_uid, seen.st_gid));
   if (S_ISLNK(seen.st_mode)) return {};
-  if (::fchmodat(upper, name.c_str(), seen.st_mode & 07777U, 0) != 0)
-    return system_error("keep the mode of " + shown(name));
-  return copy_attributes(lower, name.c_str(), upper, name.c_str());
+  TRY(set_mode(entry, seen.st_mode & 07777U));
+  return copy_attributes({lower, name.c_str()}, entry);
 }
 
 Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::string& state, bool privileged,
@@ -119,11 +116,8 @@ Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::stri
 }
 
 Result<void> CallLayers::make_trees(const ConfinementPlan& plan, bool privileged) {
-  for (const ViewEntry* entry : layered_trees(plan)) {
-    const std::string number = std::to_string(trees_.size());
-    trees_.push_back(TRY(make_layer(place_.held(), number, *entry, privileged)));
-    trees_.back().directory = place_.directory() + "/" + number;
-  }
+  for (const ViewEntry* entry : layered_trees(plan))
+    trees_.push_back(TRY(make_layer(place_, std::to_string(trees_.size()), *entry, privileged)));
   return {};
 }
 
@@ -170,12 +164,8 @@ Result<void> CallLayers::take_trees(const ConfinementPlan& plan, bool privileged
     TreeLayer layer{.tree = {entry.source, entry.device, entry.inode}, .target = entry.target};
     layer.lower = TRY(open_judged(entry));
     layer.upper = TRY(open_known(continued_->header.trees[i].source));
-    layer.directory = parent_of(continued_->header.trees[i].source.path);
-    const OwnedFd directory = TRY(sys::open(layer.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    struct stat seen {};
-    if (::fstat(directory.get(), &seen) != 0) return system_error("look at a layer");
-    layer.device = seen.st_dev;
-    layer.inode = seen.st_ino;
+    layer.directory = TRY(know_directory(std::string(parent_of(continued_->header.trees[i].source.path))));
+    const OwnedFd directory = TRY(open_known(layer.directory));
     TRY(remove_entry(directory.get(), wire::work_name));
     TRY(make_directory(directory.get(), wire::work_name, 0700, entry, privileged));
     trees_.push_back(std::move(layer));
@@ -224,10 +214,10 @@ Result<void> CallLayers::renew(const std::string& state) {
   std::vector<KnownDirectory> old;
   for (size_t i = 0; i < trees_.size(); ++i) {
     TreeLayer& layer = trees_[i];
-    old.push_back(TRY(know_directory(layer.directory + "/" + wire::upper_name)));
+    old.push_back(TRY(know_directory(layer.directory.path + "/" + wire::upper_name)));
     const KnownDirectory renewed = TRY(copy_layer(old.back()));
     layer.upper = TRY(open_known(renewed));
-    layer.directory = parent_of(renewed.path);
+    layer.directory = TRY(know_directory(std::string(parent_of(renewed.path))));
     if (continued_) continued_->header.trees[i].source = renewed;
   }
   // A set that is stored has to know where its bytes are before the old ones go.
@@ -241,7 +231,7 @@ Result<void> CallLayers::renew(const std::string& state) {
 Result<void> CallLayers::mark_start() {
   std::vector<CallStart> starts;
   for (const TreeLayer& layer : trees_) {
-    if (layer.tree.device == layer.device) continue;
+    if (layer.tree.device == layer.directory.device) continue;
     const auto mark = sys::open_at(layer.lower.get(), ".", O_TMPFILE | O_WRONLY, 0600);
     if (!mark.ok())
       return refusal("what the host changes in " + layer.tree.path +
@@ -260,14 +250,9 @@ Result<void> CallLayers::mark_start() {
 std::string CallLayers::find_moved(const std::string& path) {
   std::string found = path;
   for (TreeLayer& layer : trees_) {
-    struct stat held {};
-    struct stat there {};
-    const auto now = sys::read_link("/proc/self/fd/" + std::to_string(layer.lower.get()));
+    const auto now = sys::path_of(layer.lower.get());
     // Of one that was removed the kernel gives a name that leads nowhere.
-    const bool is_there = now.ok() && ::fstat(layer.lower.get(), &held) == 0 &&
-                          ::lstat(now.value().c_str(), &there) == 0 && held.st_ino == there.st_ino &&
-                          held.st_dev == there.st_dev;
-    if (!is_there || now.value() == layer.tree.path) continue;
+    if (!now.ok() || now.value() == layer.tree.path || !stands_at(now.value(), layer.lower.get())) continue;
     if (is_beneath(layer.tree.path, path)) found = now.value() + path.substr(layer.tree.path.size());
     layer.tree.path = now.value();
   }
@@ -279,7 +264,7 @@ Result<void> CallLayers::describe_kept(SetHeader& header) const {
   header.attributes = attributes_;
   header.places = {TRY(place_.as_kept(header.id))};
   for (const TreeLayer& layer : trees_) {
-    KnownDirectory upper = TRY(know_directory(layer.directory + "/" + wire::upper_name));
+    KnownDirectory upper = TRY(know_directory(layer.directory.path + "/" + wire::upper_name));
     upper.path.replace(0, place_.directory().size(), header.places.front().path);
     header.trees.push_back(
         {.project = {layer.tree.path, layer.tree.device, layer.tree.inode}, .source = std::move(upper)});
@@ -291,7 +276,7 @@ Result<void> CallLayers::keep(const std::string& id) {
   const std::string from = place_.directory();
   const std::string to = TRY(place_.as_kept(id)).path;
   TRY(place_.keep(id));
-  for (TreeLayer& layer : trees_) layer.directory.replace(0, from.size(), to);
+  for (TreeLayer& layer : trees_) layer.directory.path.replace(0, from.size(), to);
   return {};
 }
 

@@ -25,11 +25,9 @@ namespace cloche {
 
 struct TreeLayer {
   ChangedTree tree;
-  std::string target = {};     // where the command sees the tree
-  std::string directory = {};  // of `u` and `w`
-  uint64_t device = 0;         // of that directory
-  uint64_t inode = 0;
-  OwnedFd lower = {};  // the tree as the host has it, to be read
+  std::string target = {};        // where the command sees the tree
+  KnownDirectory directory = {};  // of `u` and `w`
+  OwnedFd lower = {};             // the tree as the host has it, to be read
   OwnedFd upper = {};
 };
 

@@ -17,12 +17,12 @@ class Marker {
 
   Result<int64_t> look() {
     struct stat seen {};
-    if (::fstat(directory_, &seen) != 0) return system_error("look at the mark of a call's start");
+    if (::fstat(directory_, &seen) != 0) return system_error("look at the time of a directory");
     mode_ = seen.st_mode & 07777U;
     return nanoseconds(seen.st_ctim);
   }
   Result<int64_t> stamp() {
-    if (!set_mode(directory_, mode_)) return system_error("stamp the mark of a call's start");
+    if (!set_mode(directory_, mode_)) return system_error("stamp a directory");
     return look();
   }
 
@@ -43,10 +43,11 @@ Result<bool> is_fine(Marker& marker) {
   return true;
 }
 
-Result<void> wait_for_next_tick(Marker& marker, int64_t from) {
+Result<int64_t> wait_for_later(Marker& marker, int64_t from) {
   constexpr int tries = 5000;  // a file system with times of whole seconds or two has its next one by then
   for (int i = 0; i < tries; ++i) {
-    if (TRY(marker.stamp()) > from) return {};
+    const int64_t now = TRY(marker.stamp());
+    if (now > from) return now;
     const timespec pause{0, 500'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
   }
@@ -68,11 +69,14 @@ Result<CallStart> mark_start(int directory) {
   Marker marker(directory);
   start.grain = TRY(is_fine(marker)) ? ClockGrain::fine : ClockGrain::coarse;
   start.change_ns = TRY(marker.stamp());
-  if (start.grain == ClockGrain::coarse) {
-    if (auto waited = wait_for_next_tick(marker, start.change_ns); !waited)
-      return std::move(waited).take_error();
-  }
+  if (start.grain == ClockGrain::coarse) TRY(wait_for_later(marker, start.change_ns));
   return start;
+}
+
+Result<int64_t> mark_end(int directory) {
+  Marker marker(directory);
+  TRY(marker.look());
+  return wait_for_later(marker, TRY(marker.stamp()));
 }
 
 bool is_since(const CallStart& start, int64_t changed_ns) {

@@ -30,6 +30,10 @@ struct CallStart {
 // Where times are coarse this waits for the next tick.
 Result<CallStart> mark_start(int directory);
 
+// A time that every change on the file system has passed that was made before, and none that is made later.
+// Of the same directory, and waiting in the same way.
+Result<int64_t> mark_end(int directory);
+
 // Whether a file's time of change is at or after the start.
 bool is_since(const CallStart& start, int64_t changed_ns);
 

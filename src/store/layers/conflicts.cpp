@@ -34,26 +34,12 @@ bool is_equal_but_for_times(const Change& change) {
   return change.kind == ChangeKind::changed && !differs.any();
 }
 
-std::string_view sentence_of(ConflictKind kind) {
-  switch (kind) {
-    case ConflictKind::changed: return "was changed since the call began";
-    case ConflictKind::created: return "was created since the call began";
-    case ConflictKind::deleted: return "was deleted since the call began";
-    case ConflictKind::directory_replaced:
-      return "was replaced, or had its mode changed, since the call began";
-    case ConflictKind::open_for_writing: return "is open for writing in a process outside the call";
-    case ConflictKind::clock_was_set: return "may have been changed: the clock was set during the call";
-    case ConflictKind::unreadable: return "cannot be looked at";
-  }
-  return "";
-}
-
 // What the conflicts of one path depend on of the other paths of the set.
 struct OtherChanges {
   // Of the files that the call itself took away: when each was written last, and its size.
   std::set<std::pair<int64_t, uint64_t>> deleted = {};
   // The directories of each tree beneath which something changed that was there before the call.
-  std::set<std::pair<size_t, std::string>> had_changes = {};
+  std::set<TreePath> had_changes = {};
 
   static OtherChanges of(const ChangeSet& set);
 };
@@ -79,18 +65,18 @@ class ConflictSearch {
 
   Standing standing_of(const std::string& directory);
   Standing look_at_directory(const std::string& directory);
-  bool enter(const std::string& directory);
+  bool enter(std::string_view directory);
   void check_created(const Change& change);
   void check_existing(const Change& change);
   void check_root(const Change& change);
   void check_writers(const Change& change, const struct stat& seen);
   bool is_touched(const Change& change, const struct stat& seen, const FileState& now) const;
   bool is_since_start(const struct stat& seen) const;
-  bool have_names_moved(const std::string& directory) const;
+  bool have_names_moved(std::string_view directory) const;
   bool may_be_another(const std::string& directory, int now, const struct stat& seen) const;
   bool was_copied_up(const std::string& path) const;
   bool is_only_refreshed_index(const Change& change) const;
-  void add(const std::string& path, ConflictKind kind);
+  void add(const std::string& path, std::string_view what);
 
   const TreeLayers& layers_;
   const CallStart& start_;
@@ -109,16 +95,15 @@ class ConflictSearch {
   std::string name_ = {};
 };
 
-void ConflictSearch::add(const std::string& path, ConflictKind kind) {
-  if (!said_.insert(path).second) return;
-  into_.push_back({tree_, path, kind, std::string(sentence_of(kind))});
+void ConflictSearch::add(const std::string& path, std::string_view what) {
+  if (said_.insert(path).second) into_.push_back({tree_, path, std::string(what)});
 }
 
 bool ConflictSearch::is_since_start(const struct stat& seen) const {
   return is_since(start_, nanoseconds(seen.st_ctim));
 }
 
-bool ConflictSearch::have_names_moved(const std::string& directory) const {
+bool ConflictSearch::have_names_moved(std::string_view directory) const {
   const OwnedFd fd = open_descendant(layers_.lower, directory, O_PATH | O_DIRECTORY);
   struct stat seen {};
   return !fd || ::fstat(fd.get(), &seen) != 0 || is_since(start_, nanoseconds(seen.st_mtim));
@@ -133,7 +118,7 @@ bool ConflictSearch::may_be_another(const std::string& directory, int now, const
   if (!is_since_start(seen)) return false;
   if (const auto same = is_made_from(layers_.upper, directory, layers_.attributes, now)) return !*same;
   if (!is_since(start_, nanoseconds(seen.st_mtim))) return true;
-  return have_names_moved(directory_of(directory)) && others_.had_changes.contains({tree_, directory});
+  return have_names_moved(directory_in(directory)) && others_.had_changes.contains({tree_, directory});
 }
 
 // A host's edit of a file in it moves none of its times.
@@ -143,9 +128,9 @@ ConflictSearch::Standing ConflictSearch::look_at_directory(const std::string& di
   struct stat seen {};
   if (fd && ::fstat(fd.get(), &seen) == 0) {
     if (!may_be_another(directory, fd.get(), seen)) return Standing::there;
-    add(directory, ConflictKind::directory_replaced);
+    add(directory, conflict::directory_replaced);
   } else {
-    add(directory, is_absent(errno) ? ConflictKind::directory_replaced : ConflictKind::unreadable);
+    add(directory, is_absent(errno) ? conflict::directory_replaced : conflict::unreadable);
   }
   return Standing::conflicting;
 }
@@ -168,7 +153,7 @@ ConflictSearch::Standing ConflictSearch::standing_of(const std::string& director
   return standing;
 }
 
-bool ConflictSearch::enter(const std::string& directory) {
+bool ConflictSearch::enter(std::string_view directory) {
   if (at_fd_ && at_ == directory) return true;
   at_fd_ = open_descendant(layers_.lower, directory, O_PATH | O_DIRECTORY);
   at_ = directory;
@@ -177,7 +162,7 @@ bool ConflictSearch::enter(const std::string& directory) {
 
 // The overlay's note says that it came from the lower layer, though not from which path there.
 bool ConflictSearch::was_copied_up(const std::string& path) const {
-  const OwnedFd directory = open_descendant(layers_.upper, directory_of(path), O_PATH | O_DIRECTORY);
+  const OwnedFd directory = open_descendant(layers_.upper, directory_in(path), O_PATH | O_DIRECTORY);
   if (!directory) return false;
   const std::string name = last_of(path);
   const auto names = attribute_names({directory.get(), name.c_str()});
@@ -187,13 +172,13 @@ bool ConflictSearch::was_copied_up(const std::string& path) const {
 // What the call changed and the host deleted looks like something new: the lower layer has it no more. It is
 // one that came from the lower layer, in a directory whose names the host changed.
 void ConflictSearch::check_created(const Change& change) {
-  if (look_in(at_fd_.get(), name_)) return add(change.path, ConflictKind::created);
-  if (errno != ENOENT) return add(change.path, ConflictKind::unreadable);
+  if (look_in(at_fd_.get(), name_)) return add(change.path, conflict::created);
+  if (errno != ENOENT) return add(change.path, conflict::unreadable);
   const auto directory = look_in(at_fd_.get(), ".");
   // Or the call has moved it here from another place.
   const bool is_moved = others_.deleted.contains({change.after->modified_ns, change.after->size});
   if (directory && is_since_start(*directory) && !is_moved && was_copied_up(change.path))
-    add(change.path, ConflictKind::deleted);
+    add(change.path, conflict::deleted);
 }
 
 std::optional<std::string> read_index_at(int root, const std::string& path) {
@@ -241,7 +226,7 @@ bool ConflictSearch::is_touched(const Change& change, const struct stat& seen, c
 
 std::optional<FileState> ConflictSearch::refreshed_index(const Change& change) {
   name_ = last_of(change.path);
-  if (!enter(directory_of(change.path))) return std::nullopt;
+  if (!enter(directory_in(change.path))) return std::nullopt;
   const auto seen = look_in(at_fd_.get(), name_);
   if (!seen) return std::nullopt;
   const FileState now = state_of({at_fd_.get(), name_.c_str()}, *seen);
@@ -253,36 +238,34 @@ void ConflictSearch::check_writers(const Change& change, const struct stat& seen
   const OwnedFd fd = open_child(at_fd_.get(), name_.c_str(), O_RDONLY);
   if (!fd || ask_lease(fd.get()) != LeaseAnswer::open_for_writing) return;
   if (!leases_tell_) leases_tell_ = grants_leases(layers_.upper);
-  if (*leases_tell_) add(change.path, ConflictKind::open_for_writing);
+  if (*leases_tell_) add(change.path, conflict::open_for_writing);
 }
 
 void ConflictSearch::check_existing(const Change& change) {
   const auto seen = look_in(at_fd_.get(), name_);
-  if (!seen) return add(change.path, errno == ENOENT ? ConflictKind::deleted : ConflictKind::unreadable);
+  if (!seen) return add(change.path, errno == ENOENT ? conflict::deleted : conflict::unreadable);
   const FileState now = state_of({at_fd_.get(), name_.c_str()}, *seen);
-  if (is_touched(change, *seen, now)) return add(change.path, ConflictKind::changed);
+  if (is_touched(change, *seen, now)) return add(change.path, conflict::changed);
   check_writers(change, *seen);
 }
 
 void ConflictSearch::check_root(const Change& change) {
   struct stat seen {};
-  if (::fstat(layers_.lower, &seen) != 0) return add("", ConflictKind::unreadable);
+  if (::fstat(layers_.lower, &seen) != 0) return add("", conflict::unreadable);
   const FileState now = state_of({layers_.lower, "."}, seen);
-  if (!is_as_read(*change.before, now) || is_since_start(seen)) add("", ConflictKind::changed);
+  if (!is_as_read(*change.before, now) || is_since_start(seen)) add("", conflict::changed);
 }
 
 void ConflictSearch::check(const Change& change) {
   tree_ = change.tree;
-  const bool is_new_directory = change.after && change.after->kind == FileKind::directory &&
-                                (!change.before || change.before->kind != FileKind::directory);
-  if (is_new_directory) not_below_.insert(change.path);
+  if (makes_directory(change)) not_below_.insert(change.path);
   if (change.path.empty()) return check_root(change);
-  const std::string parent = directory_of(change.path);
+  const std::string parent(directory_in(change.path));
   const Standing standing = standing_of(parent);
   if (standing == Standing::absent) return;
   name_ = last_of(change.path);
   if (!enter(parent)) {
-    if (standing == Standing::there) add(change.path, ConflictKind::unreadable);
+    if (standing == Standing::there) add(change.path, conflict::unreadable);
     return;  // otherwise the directory has been said
   }
   return change.kind == ChangeKind::created ? check_created(change) : check_existing(change);
@@ -294,28 +277,15 @@ OtherChanges OtherChanges::of(const ChangeSet& set) {
     if (change.kind == ChangeKind::deleted && change.before)
       others.deleted.insert({change.before->modified_ns, change.before->size});
     if (change.kind == ChangeKind::created) continue;
-    for (std::string at = change.path; !at.empty();) {
-      at = directory_of(at);
-      if (!others.had_changes.insert({change.tree, at}).second) break;
+    for (std::string_view at = change.path; !at.empty();) {
+      at = directory_in(at);
+      if (!others.had_changes.insert({change.tree, std::string(at)}).second) break;
     }
   }
   return others;
 }
 
 }  // namespace
-
-std::string_view name_of(ConflictKind kind) {
-  switch (kind) {
-    case ConflictKind::changed: return "changed";
-    case ConflictKind::created: return "created";
-    case ConflictKind::deleted: return "deleted";
-    case ConflictKind::directory_replaced: return "directory-replaced";
-    case ConflictKind::open_for_writing: return "open-for-writing";
-    case ConflictKind::clock_was_set: return "clock-was-set";
-    case ConflictKind::unreadable: return "unreadable";
-  }
-  return "";
-}
 
 HeldIndex hold_index(size_t tree, int lower, const std::string& path) {
   return {tree, path, open_descendant(lower, path, O_RDONLY)};
@@ -325,9 +295,8 @@ Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, 
                                              const CallStart& start, std::span<const HeldIndex> indexes) {
   std::vector<Conflict> found;
   if (clock_was_set(start, clock_offset_ns())) {
-    const ConflictKind kind = ConflictKind::clock_was_set;
     for (const Change& change : set.changes)
-      found.push_back({change.tree, change.path, kind, std::string(sentence_of(kind))});
+      found.push_back({change.tree, change.path, std::string(conflict::clock_was_set)});
     return found;
   }
   const OtherChanges others = OtherChanges::of(set);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -16,25 +17,24 @@
 
 namespace cloche {
 
-enum class ConflictKind {
-  changed,             // since the call began
-  created,             // where the call creates something
-  deleted,             // while the call changed it
-  directory_replaced,  // a directory on the way was put there, or is none any more
-  open_for_writing,    // a process of the host's would go on writing to what was replaced
-  clock_was_set,       // during the call: no time says what came first
-  unreadable,          // it cannot be said
-};
-std::string_view name_of(ConflictKind kind);
-
 struct Conflict {
   size_t tree = 0;
   std::string path = {};
-  ConflictKind kind = ConflictKind::unreadable;
-  std::string what = {};  // a sentence's end for the operator: "was changed since the call began"
+  std::string what = {};  // a sentence's end for the operator: one of these, but for an undo
 
   bool operator==(const Conflict&) const = default;
 };
+
+namespace conflict {
+inline constexpr std::string_view changed = "was changed since the call began";
+inline constexpr std::string_view created = "was created since the call began";
+inline constexpr std::string_view deleted = "was deleted since the call began";
+inline constexpr std::string_view directory_replaced =
+    "was replaced, or had its mode changed, since the call began";
+inline constexpr std::string_view open_for_writing = "is open for writing in a process outside the call";
+inline constexpr std::string_view clock_was_set = "may have been changed: the clock was set during the call";
+inline constexpr std::string_view unreadable = "cannot be looked at";
+}  // namespace conflict
 
 // An index of git, held since before the call began. Git replaces the file, so that the old one stays as it
 // was: what the host did to it meanwhile can be told from what it was.

@@ -11,6 +11,20 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+std::string word_of(std::string_view what) {
+  constexpr std::pair<std::string_view, const char*> words[] = {
+      {conflict::changed, "changed"},
+      {conflict::created, "created"},
+      {conflict::deleted, "deleted"},
+      {conflict::directory_replaced, "directory-replaced"},
+      {conflict::open_for_writing, "open-for-writing"},
+      {conflict::clock_was_set, "clock-was-set"},
+      {conflict::unreadable, "unreadable"}};
+  for (const auto& [sentence, word] : words)
+    if (sentence == what) return word;
+  return std::string(what);
+}
+
 // The lower layer is made first, then the call starts, then the test plays the call and the host.
 struct Conflicted : Layers {
   CallStart began;
@@ -28,7 +42,7 @@ struct Conflicted : Layers {
     EXPECT_TRUE(found.ok());
     Lines lines;
     for (const Conflict& conflict : found.value())
-      lines.push_back(std::string(name_of(conflict.kind)) + " " + conflict.path);
+      lines.push_back(word_of(conflict.what) + " " + conflict.path);
     return lines;
   }
   Lines conflicts() const { return conflicts(read()); }

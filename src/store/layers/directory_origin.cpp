@@ -49,7 +49,7 @@ std::optional<Handle> handle_of(int directory) {
 
 std::optional<bool> is_made_from(int upper, const std::string& path, OverlayAttributes attributes,
                                  int directory) {
-  const OwnedFd around = open_descendant(upper, directory_of(path), O_PATH | O_DIRECTORY);
+  const OwnedFd around = open_descendant(upper, directory_in(path), O_PATH | O_DIRECTORY);
   if (!around) return std::nullopt;
   const std::string name = last_of(path);
   const auto note =

@@ -1,10 +1,61 @@
 #include "store/layers/layer_comparison.hpp"
 
-#include "store/layers/overlay_attributes.hpp"
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
 namespace {
+
+// The first byte at or after `from` that is no hole. Where the file system does not say, there are no holes.
+uint64_t next_data(int fd, uint64_t from, uint64_t size) {
+  const off_t at = ::lseek(fd, static_cast<off_t>(from), SEEK_DATA);
+  if (at >= 0) return static_cast<uint64_t>(at);
+  return errno == ENXIO ? size : from;
+}
+
+// As much as there is, up to `most`.
+Result<size_t> read_at(int fd, char* into, size_t most, uint64_t from) {
+  size_t filled = 0;
+  while (filled < most) {
+    const ssize_t more = ::pread(fd, into + filled, most - filled, static_cast<off_t>(from + filled));
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) return system_error("read a file of a layer");
+    if (more == 0) break;
+    filled += static_cast<size_t>(more);
+  }
+  return filled;
+}
+
+enum class Comparison { equal, different, over_budget };
+
+// Two open files of this size, byte by byte; holes that both have are not read. `budget` is what may be read
+// of each, and loses what was.
+Result<Comparison> compare_bytes(int one, int other, uint64_t size, uint64_t& budget) {
+  constexpr size_t piece = 65536;
+  constexpr uint64_t worth_a_look_for_holes = 1 << 20;
+  char left[piece];
+  char right[piece];
+  for (uint64_t at = 0; at < size;) {
+    if (size >= worth_a_look_for_holes) {
+      at = std::min(next_data(one, at, size), next_data(other, at, size));
+      if (at >= size) break;
+    }
+    const auto wanted = static_cast<size_t>(std::min<uint64_t>(piece, size - at));
+    if (budget < wanted) return Comparison::over_budget;
+    budget -= wanted;
+    const size_t read_left = TRY(read_at(one, left, wanted, at));
+    const size_t read_right = TRY(read_at(other, right, wanted, at));
+    // Shorter than its size: the host cut it off just now.
+    if (read_left != wanted || read_right != wanted) return Comparison::different;
+    if (std::memcmp(left, right, wanted) != 0) return Comparison::different;
+    at += wanted;
+  }
+  return Comparison::equal;
+}
 
 LayerComparison obstacle(ComparisonObstacle which, const Error& error) {
   return {{}, which, describe(error)};

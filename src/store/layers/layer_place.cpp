@@ -68,13 +68,6 @@ bool empty_ended(int directory) {
   }
 }
 
-bool stands_at(const std::string& path, int directory) {
-  struct stat there {};
-  struct stat held {};
-  return ::lstat(path.c_str(), &there) == 0 && ::fstat(directory, &held) == 0 &&
-         there.st_ino == held.st_ino && there.st_dev == held.st_dev;
-}
-
 // Left by calls that were killed: nothing of them has reached a project.
 void sweep(const std::string& parent) {
   constexpr time_t being_made_s = 60;  // one that is being made is not locked yet

@@ -406,8 +406,7 @@ Result<ReadChanges> read_changes(std::span<const TreeLayers> trees, const ReadLi
 Result<void> close_directories(std::span<const TreeLayers> trees, const ChangeSet& set) {
   // What is in a directory comes behind it in the set, and has to be closed first.
   for (auto change = set.changes.rbegin(); change != set.changes.rend(); ++change) {
-    const bool is_closed =
-        change->after && change->after->kind == FileKind::directory && (change->after->mode & 0700U) != 0700U;
+    const bool is_closed = is_directory(change->after) && (change->after->mode & 0700U) != 0700U;
     if (!is_closed) continue;
     const OwnedFd held = open_descendant(trees[change->tree].upper, change->path, O_PATH | O_DIRECTORY);
     // A later call may give the directory another mode.

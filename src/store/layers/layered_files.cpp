@@ -5,20 +5,132 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text/visible_text.hpp"
+#include "policy/protected/protected.hpp"
+#include "store/layers/layer_entry.hpp"
+#include "store/workspace/file_walk.hpp"
 #include "store/workspace/open_beneath.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
+namespace {
+
+using Presence = BeforeAndAfter::Presence;
+
+FileEntry::Kind kind_of_entry(FileKind kind) {
+  switch (kind) {
+    case FileKind::file: return FileEntry::Kind::file;
+    case FileKind::directory: return FileEntry::Kind::directory;
+    case FileKind::link: return FileEntry::Kind::link;
+    default: return FileEntry::Kind::other;
+  }
+}
+
+class StagedWalk : public FileWalk {
+ public:
+  StagedWalk(const StagedFiles& files, const std::string& shown, const std::string& place,
+             const WalkLimits& limits, const Visit& visit)
+      : FileWalk(-1, shown, place, limits, visit),
+        files_(files),
+        shown_(shown),
+        place_(place),
+        most_(limits.entries) {}
+
+  uint64_t size_of(const FileEntry& entry) const override {
+    const std::string below = entry.path.substr(std::min(entry.path.size(), shown_.size()));
+    const OwnedFd fd =
+        files_.open_file(place_ + (place_.empty() ? below.substr(below.starts_with('/')) : below));
+    struct stat seen {};
+    return fd && ::fstat(fd.get(), &seen) == 0 ? static_cast<uint64_t>(seen.st_size) : 0;
+  }
+
+ protected:
+  std::vector<Child> children_of(const std::string& below) override {
+    std::vector<Child> children;
+    const std::string directory = below.empty() ? place_ : joined(place_, below);
+    const auto names = files_.names_in(directory, most_);
+    if (!names) count_unreadable();
+    for (const std::string& name : names.value_or(std::vector<std::string>())) {
+      const auto entry = files_.look(joined(directory, name));
+      if (entry.presence == Presence::present) children.push_back({name, kind_of_entry(entry.kind)});
+    }
+    return children;
+  }
+
+ private:
+  const StagedFiles& files_;
+  const std::string& shown_;
+  const std::string& place_;
+  size_t most_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StagedFiles>> StagedFiles::open(StoredSet set) {
+  HeldTrees held = TRY(hold_trees(set.header.trees));
+  return std::unique_ptr<StagedFiles>(new StagedFiles(std::move(set), std::move(held)));
+}
+
+StagedFiles::StagedFiles(StoredSet set, HeldTrees held)
+    : set_(std::move(set)),
+      held_(std::move(held)),
+      directories_(set_.changes, facts_),
+      layers_(held_.layers(set_.header.trees, set_.header.attributes)),
+      trees_(set_.changes, layers_, directories_) {
+  for (const Change& change : set_.changes.changes)
+    if (change.tree == 0 && change.after && !change.path.empty())
+      made_[std::string(directory_in(change.path))].insert(std::string(name_in(change.path)));
+}
+
+std::optional<std::vector<std::string>> StagedFiles::names_in(const std::string& directory,
+                                                              size_t most) const {
+  std::set<std::string> names;
+  if (const auto made = made_.find(directory); made != made_.end()) names = made->second;
+  if (!trees_.is_below_change({0, joined(directory, ".")})) {
+    const auto before = trees_.names_before({0, directory}, most);
+    if (!before && names.empty()) return std::nullopt;
+    if (before)
+      for (const auto& entry : *before) names.insert(entry.name);
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+// Where the path leads, in the workspace.
+Result<std::string> StagedFiles::find(const std::string& path) const {
+  const PathEnd end = trees_.follow(trees_.absolute({0, path}), Side::after);
+  if (end.place != PathEnd::Place::inside || end.where.tree != 0) return path_error(path, EXDEV);
+  if (is_cloches_own(end.where.path)) return leads_to_cloches_own(path);
+  if (look(end.where.path).presence != Presence::present) return path_error(path, ENOENT);
+  return end.where.path;
+}
+
+Result<FilePart> StagedFiles::read(HeldWorkspace& project, const std::string& path, uint64_t offset,
+                                   uint64_t most) const {
+  const std::string place = TRY(find(path));
+  if (directories_.find(0, place) == nullptr) return project.read(place, offset, most);
+  const OwnedFd fd = open_file(place);
+  if (!fd) return path_error(path, look(place).kind == FileKind::directory ? EISDIR : EINVAL);
+  return read_found(fd.get(), path, offset, most);
+}
+
+Result<Walked> StagedFiles::walk(const std::string& path, const WalkLimits& limits,
+                                 const Visit& visit) const {
+  const std::string place = TRY(find(path));
+  StagedWalk walk(*this, path, place, limits, visit);
+  const FileKind kind = look(place).kind;
+  return kind == FileKind::directory ? walk.directory() : walk.single(kind_of_entry(kind));
+}
 
 // A directory that is made where one of the project was deleted shows nothing of that one.
 Result<void> LayeredFiles::hide_lower(int upper, const std::string& name) const {
   if (::unlinkat(upper, name.c_str(), 0) != 0 || ::mkdirat(upper, name.c_str(), 0777) != 0)
     return system_error("make " + shown(name));
-  const std::string attribute = std::string(prefix_of(attributes_)) + "opaque";
-  const OwnedFd made = open_child(upper, name.c_str(), O_RDONLY | O_DIRECTORY);
-  if (made &&
-      ::fsetxattr(made.get(), attribute.c_str(), opaque_is_whole.data(), opaque_is_whole.size(), 0) == 0)
+  const std::string address = LayerEntry{upper, name.c_str()}.address();
+  const std::string opaque = std::string(prefix_of(attributes_)) + "opaque";
+  if (::lsetxattr(address.c_str(), opaque.c_str(), opaque_is_whole.data(), opaque_is_whole.size(), 0) == 0)
     return {};
   return system_error("make " + shown(name));
 }
@@ -37,10 +149,8 @@ Result<bool> LayeredFiles::mirror_directory(OwnedFd& lower, OwnedFd& upper, cons
     return path_error(path, S_ISLNK(above->st_mode) ? ELOOP : ENOTDIR);
   } else if (above) {
     const std::string attribute = std::string(prefix_of(attributes_)) + "opaque";
-    const OwnedFd held = open_child(upper.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
-    char value = 0;
-    const bool is_opaque = held && ::fgetxattr(held.get(), attribute.c_str(), &value, 1) == 1 && value == 'y';
-    shows_lower = shows_lower && !is_opaque;
+    const auto opaque = attribute_value({upper.get(), name.c_str()}, attribute);
+    if (opaque.ok() && opaque.value() == opaque_is_whole) shows_lower = false;
   } else if (below && !shows_lower) {
     return path_error(path, S_ISLNK(below->st_mode) ? ELOOP : ENOTDIR);
   } else if (!below) {
@@ -105,12 +215,11 @@ Result<WorkspaceFiles::Replaced> LayeredFiles::replace(const std::string& path, 
   if (is_in_layer) return Replaced::changed;  // it has kept what the layer had
   const OwnedFd lower = TRY(open_parent(layer_->lower.get(), path));
   const OwnedFd upper = TRY(open_parent(layer_->upper.get(), path));
-  TRY(copy_entry_state(lower.get(), upper.get(), last_of(path), *old));
+  const std::string name = last_of(path);
+  TRY(copy_entry_state(lower.get(), upper.get(), name, *old));
   // As the overlay marks what it copies up: so it is known by later calls that it was the project's.
-  const OwnedFd fresh = open_child(upper.get(), last_of(path).c_str(), O_PATH);
   const std::string mark = std::string(prefix_of(attributes_)) + "origin";
-  if (fresh)
-    (void)::setxattr(("/proc/self/fd/" + std::to_string(fresh.get())).c_str(), mark.c_str(), "", 0, 0);
+  (void)::lsetxattr(LayerEntry{upper.get(), name.c_str()}.address().c_str(), mark.c_str(), "", 0, 0);
   return Replaced::changed;
 }
 

@@ -111,7 +111,7 @@ class FixedLook {
   void add(const std::string& path, Keep keep, Inside inside = Inside::yes) {
     if (places_.size() >= most_places)
       return leave_out("there are more than " + std::to_string(most_places) + " names at them");
-    const OwnedFd parent = open_descendant(root_, directory_of(path), O_PATH | O_DIRECTORY);
+    const OwnedFd parent = open_descendant(root_, directory_in(path), O_PATH | O_DIRECTORY);
     const std::string name = last_of(path);
     struct stat seen {};
     if (!parent || ::fstatat(parent.get(), name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return;

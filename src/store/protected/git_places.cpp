@@ -11,6 +11,7 @@
 #include "base/sys/sys.hpp"
 #include "policy/protected/git_config.hpp"
 #include "store/trust/symlink_trace.hpp"
+#include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
 namespace {
@@ -34,25 +35,15 @@ std::string read_pointer(const std::string& file, std::string_view key, const st
   return pointer_in(read_regular(file, longest_pointer), key, base);
 }
 
-bool is_directory(const std::string& path) {
-  struct stat seen {};
-  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
-}
-
-bool is_there(const std::string& path) {
-  struct stat seen {};
-  return ::lstat(path.c_str(), &seen) == 0;
-}
-
 bool is_link(const std::string& path) {
-  struct stat seen {};
-  return ::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
+  const auto seen = look_in(AT_FDCWD, path);
+  return seen && S_ISLNK(seen->st_mode);
 }
 
 // The git directory of a checkout; empty: there is none.
 std::string git_of(const std::string& checkout, const std::string& dot_git) {
   std::string named = checkout + "/" + dot_git;
-  return is_directory(named) ? named : read_pointer(named, "gitdir: ", checkout);
+  return leads_to_directory(named) ? named : read_pointer(named, "gitdir: ", checkout);
 }
 
 // Where the configuration is that a git directory shares with others, a worktree's for example.
@@ -86,6 +77,11 @@ void leave_out_usual_place(std::vector<NamedPlace>& places, const std::string& g
 }
 
 }  // namespace
+
+bool leads_to_directory(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
 
 GitSources find_git_sources(const Environment& environment, const std::string& home,
                             const std::string& state) {
@@ -247,7 +243,7 @@ std::vector<NamedPlace> GitPlaces::around(const std::string& root) const {
   for (std::string at = root; at.size() > 1;) {
     at = std::string(parent_of(at));
     const std::string tree = at == "/" ? "" : at;
-    if (!is_there(tree + "/.git")) continue;
+    if (!look_in(AT_FDCWD, tree + "/.git")) continue;
     for (auto& place : of_checkout(tree)) places.push_back(std::move(place));
     add_own_of_outside(tree, root, places);
   }

@@ -23,6 +23,9 @@ struct NamedPlace {
 GitSources find_git_sources(const Environment& environment, const std::string& home,
                             const std::string& state);
 
+// Every link followed.
+bool leads_to_directory(const std::string& path);
+
 // A directory of hooks that is not in the tree at `root` may hold links that lead there.
 void add_links_of_hooks_outside(const std::string& root, std::vector<NamedPlace>& places);
 

@@ -11,14 +11,8 @@
 namespace cloche {
 namespace {
 
-// What a link leads to, as far as it is a file or a directory.
-bool is_directory(const std::string& path) {
-  struct stat end {};
-  return ::stat(path.c_str(), &end) == 0 && S_ISDIR(end.st_mode);
-}
-
 NamedPlace place_behind(const std::string& link) {
-  return {link, is_directory(link) ? PlaceKind::hooks : PlaceKind::config};
+  return {link, leads_to_directory(link) ? PlaceKind::hooks : PlaceKind::config};
 }
 
 constexpr int deepest = 4;  // of what a row names, as .config/nvim
@@ -36,7 +30,7 @@ void add_links(const std::string& directory, const Trail& trail, int depth, std:
   for (const auto& member : names.members()) {
     const std::string path = directory + "/" + member.name;
     if (member.kind == NameKind::link) places.push_back(place_behind(path));
-    if (is_directory(path)) inside.push_back(path);
+    if (leads_to_directory(path)) inside.push_back(path);
   }
   for (const auto& sub : names.subdirectories()) {
     if (!sub.trail.empty() && depth < deepest)

@@ -63,7 +63,7 @@ Result<Quarantined> Quarantine::take(int root, const std::string& root_path, con
   taken.kept_at = place.ok() ? place.value() + "/" + name : "";
   if (to.ok() && rename_out(parent.get(), name, to.value().get(), name) == 0) return taken;
   if (to.ok()) ::rmdir(place.value().c_str());
-  taken.kept_at = directory_of(taken.host_path) + "/" + TRY(rename_here(parent.get(), name));
+  taken.kept_at = std::string(directory_in(taken.host_path)) + "/" + TRY(rename_here(parent.get(), name));
   return taken;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "policy/protected/protected.hpp"
 #include "store/workspace/open_beneath.hpp"
@@ -23,10 +24,6 @@ FileEntry::Kind kind_in(int directory, const dirent& entry) {
 
 uint64_t regular_size(const struct stat& seen) {
   return S_ISREG(seen.st_mode) ? static_cast<uint64_t>(seen.st_size) : 0;
-}
-
-std::string joined(const std::string& directory, const std::string& name) {
-  return directory.empty() ? name : directory + "/" + name;
 }
 
 }  // namespace

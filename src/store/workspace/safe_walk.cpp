@@ -1,7 +1,6 @@
 #include "store/workspace/safe_walk.hpp"
 
 #include <limits.h>
-#include <linux/openat2.h>
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -46,33 +45,6 @@ bool is_found_by_content(const DirectoryNames& names, GitPart part) {
          (names.is_git_directory() && part != GitPart::dot_git);
 }
 
-OwnedFd open_child(int directory, const char* name, int flags) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC | O_NOFOLLOW;
-  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
-  constexpr int tries = 16;  // EAGAIN: something was renamed meanwhile, by another call
-  for (int i = 0; i < tries; ++i) {
-    OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
-    if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
-  }
-  return OwnedFd();
-}
-
-// In pieces that the kernel takes: a path that was made step by step may be longer.
-OwnedFd open_descendant(int root, std::string_view path, int flags) {
-  constexpr size_t longest_piece = 3072;
-  OwnedFd at;
-  while (path.size() > longest_piece) {
-    const size_t end = path.rfind('/', longest_piece);
-    if (end == std::string_view::npos) break;
-    at = open_child(at ? at.get() : root, std::string(path.substr(0, end)).c_str(), O_PATH | O_DIRECTORY);
-    if (!at) return at;
-    path.remove_prefix(end + 1);
-  }
-  return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
-}
-
 bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV; }
 
 OpenedDirectory open_directory(int root, std::string_view path) {
@@ -111,16 +83,7 @@ NameKind kind_in(int directory, const dirent& entry) {
   return type == DT_LNK ? NameKind::link : NameKind::other;
 }
 
-std::string joined(const std::string& directory, const std::string& name) {
-  return directory.empty() ? name : directory + "/" + name;
-}
-
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
-}
-
-std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string last_of(std::string_view path) { return std::string(name_in(path)); }
 
 ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
 
@@ -144,6 +107,11 @@ std::optional<struct stat> look_in(int directory, const std::string& name) {
   struct stat seen {};
   if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return seen;
+}
+
+std::optional<struct stat> look_beneath(int root, std::string_view path) {
+  const OwnedFd directory = open_descendant(root, directory_in(path), O_PATH | O_DIRECTORY);
+  return directory ? look_in(directory.get(), last_of(path)) : std::nullopt;
 }
 
 }  // namespace cloche

@@ -15,19 +15,15 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/sys/directory.hpp"
 #include "base/sys/fd.hpp"
+#include "base/sys/path.hpp"
 #include "model/facts.hpp"
 #include "policy/protected/protected_directory.hpp"
 
 namespace cloche {
 
 inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
-
-// One name; no link, no other mount, and nothing that would block. errno says why not.
-OwnedFd open_child(int directory, const char* name, int flags);
-
-// Any number of names beneath `root`, likewise; none: `root` itself, once more.
-OwnedFd open_descendant(int root, std::string_view path, int flags);
 
 // By errno: it is gone, is something else by now, or is another mount, which no command sees.
 bool is_absent(int error);
@@ -71,13 +67,12 @@ RootMeaning meaning_of_tree(const std::string& root);
 bool are_hooks_of_repository(const std::string& root);
 
 std::optional<struct stat> look_in(int directory, const std::string& name);
+// The same of any number of names, as open_descendant goes.
+std::optional<struct stat> look_beneath(int root, std::string_view path);
 NameKind kind_in(int directory, const dirent& entry);
 std::string link_text(int directory, const std::string& name);  // empty: it is none, or too long
 ChangeTime change_of(const struct stat& seen);
-std::string joined(const std::string& directory, const std::string& name);
-// The two that were joined.
-std::string directory_of(const std::string& path);
-std::string last_of(const std::string& path);
+std::string last_of(std::string_view path);  // name_in(), for a system call
 
 inline bool is_dots(const char* name) {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
