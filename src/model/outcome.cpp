@@ -71,7 +71,8 @@ std::string_view layer_guess(std::string_view said_last) {
        "a guess by its last words: a file of another user or group than the project's directory cannot be "
        "changed here; it can where it has that user and group"},
       {"not a git repository",
-       "a guess by its last words: where the workspace is a directory within a repository, that repository is "
+       "a guess by its last words: where the workspace is a directory within a repository, that repository "
+       "is "
        "not in view; it is where the workspace is the top of the repository (--workspace TOP -C DIRECTORY)"},
   };
   for (const auto& [sign, guess] : known)

@@ -436,9 +436,10 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   view::put_in_order(plan.view.edit());
   plan.writes = writes_of(request);
   if (request.writes == Writes::stage && plan.writes == Writes::live)
-    return refusal("the isolation level " + std::string(name_of(request.level)) +
-                       " has no layers: what a command writes is in the project at once, and cannot be staged",
-                   "use --isolation namespace, or --writes live");
+    return refusal(
+        "the isolation level " + std::string(name_of(request.level)) +
+            " has no layers: what a command writes is in the project at once, and cannot be staged",
+        "use --isolation namespace, or --writes live");
   if (plan.writes != Writes::live) {
     TRY(layer_writes(plan));
     show_live(plan, facts.live);
