@@ -190,7 +190,7 @@ void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
 bool ChangeJudge::loses_history(const Change& git) const {
   return std::any_of(set_.changes.begin(), set_.changes.end(), [&](const Change& change) {
     const bool is_file = change.before && change.before->kind == FileKind::file;
-    return change.tree == git.tree && is_file && !change.after && lies_in(git.path, change.path) &&
+    return change.tree == git.tree && is_file && !change.after && is_at_or_below(git.path, change.path) &&
            !moved_.only_moved(change, MovedChanges::Proof::times);
   });
 }

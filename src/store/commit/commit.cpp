@@ -74,7 +74,8 @@ Result<void> copy_sources(std::span<const CommitTree> trees, std::vector<Step>& 
     for (size_t i = 0; i < steps.size(); ++i) {
       Step& step = steps[i];
       if (step.tree != tree || !moves_source(step)) continue;
-      TRY(copier.copy(TRY(open_source(directories, step)), last_of(step.from), copy_name(i)));
+      const int source = TRY(open_source(directories, step));
+      TRY(copier.copy(source, last_of(step.from), copy_name(i)));
       const auto made = look_in(trees[tree].undo, copy_name(i));
       if (!made) return system_error("look at the copy of '" + shown(step.from) + "'");
       step.from = copy_name(i);
