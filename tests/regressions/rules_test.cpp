@@ -78,14 +78,15 @@ TEST(LessonOfRules, L11_EnvironmentAndDirectoryBelongToWhatWasApproved) {
   subject.plan.argv = {"git", "branch"};
   subject.plan.directory = "/work";
   const Question question = std::get<Question>(make_question(subject));
-  const std::vector<Answer> yes = {make_answer(question, Reply::session, 0)};
-  const auto decide = [&] { return approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision; };
-  EXPECT_EQ(decide(), Decision::allow);
+  ApprovalBook book;
+  book.add(make_answer(question, Reply::session, 0));
+  const auto is_approved = [&] { return book.approves(approval_digest(subject), 1); };
+  EXPECT_TRUE(is_approved());
   subject.plan.environment = {{"PAGER", "evil"}};
-  EXPECT_EQ(decide(), Decision::ask);
+  EXPECT_FALSE(is_approved());
   subject.plan.environment.clear();
   subject.plan.directory = "/work/evil";
-  EXPECT_EQ(decide(), Decision::ask);
+  EXPECT_FALSE(is_approved());
 }
 
 TEST(LessonOfRules, L12_WhatDoesNotParseRefuses) {
@@ -117,11 +118,11 @@ TEST(LessonOfRules, L24_WhatWasShownIsWhatCounts) {
   ApprovalSubject subject{.tool = "run_shell"};
   subject.plan.argv = {"python3", "build.py"};
   subject.files = {{"/work/build.py", sha256("good")}};
-  const std::vector<Answer> yes = {make_answer(std::get<Question>(make_question(subject)), Reply::once, 0)};
-  EXPECT_EQ(approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision, Decision::allow);
+  ApprovalBook book;
+  book.add(make_answer(std::get<Question>(make_question(subject)), Reply::once, 0));
+  EXPECT_TRUE(book.approves(approval_digest(subject), 1));
   subject.files = {{"/work/build.py", sha256("evil")}};
-  EXPECT_EQ(approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision, Decision::ask)
-      << "the file was changed after the person looked";
+  EXPECT_FALSE(book.approves(approval_digest(subject), 1)) << "the file was changed after the person looked";
 }
 
 }  // namespace
