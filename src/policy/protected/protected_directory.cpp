@@ -291,8 +291,8 @@ void DirectoryNames::settle() {
   if (part_ == GitPart::likely_hooks) settle_likely_hooks();
   settle_inside(is_git_ || (is_common_ && !is_likely) || is_worktree_);
   // In the order in which they are kept: spellings of a command's own do not come before what git reads.
-  std::ranges::stable_partition(members_,
-                                [](const MemberName& member) { return is_plain_name(member.name); });
+  std::stable_partition(members_.begin(), members_.end(),
+                        [](const MemberName& member) { return is_plain_name(member.name); });
 }
 
 // Of a git directory, or a worktree's.

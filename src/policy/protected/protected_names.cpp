@@ -45,7 +45,8 @@ NameMatch match_folded(const Trail& trail, std::string_view name) {
   for (const auto& step : trail) {
     if (component(*step.row, step.depth) == name) step_into(match, *step.row, step.depth + 1);
   }
-  const auto [first, last] = std::ranges::equal_range(rows, ProtectedName{name, {}}, comes_before);
+  const auto [first, last] =
+      std::equal_range(std::begin(rows), std::end(rows), ProtectedName{name, {}}, comes_before);
   for (const auto* row = first; row != last; ++row) step_into(match, *row, 1);
   for (const auto& row : globs) {
     if (match.member == nullptr && glob_matches(row.path, name)) match.member = &row;
