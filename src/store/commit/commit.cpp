@@ -86,13 +86,22 @@ Result<void> copy_sources(std::span<const CommitTree> trees, std::vector<Step>& 
   return {};
 }
 
-// What a directory holds that is moved away whole must be older than this.
-Result<void> mark_begin(std::span<const CommitTree> trees) {
-  for (const CommitTree& tree : trees) {
-    const OwnedFd mark(::openat(tree.undo, begin_mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!mark || ::fchmod(mark.get(), 0600) != 0) return system_error("mark the beginning of the commit");
+// What a directory holds that is removed whole must be older than this. The time is kept as that of a file,
+// where a process that resumes the commit finds it.
+Result<void> mark_begin(std::span<const CommitTree> trees, const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    const int undo = trees[step.tree].undo;
+    if (!removes_directory(step) || look_in(undo, begin_mark)) continue;
+    const int64_t now = TRY(mark_end(undo));
+    const OwnedFd mark(::openat(undo, begin_mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!mark) return system_error("mark the beginning of the commit");
+    TRY(set_modified({undo, begin_mark}, now));
   }
   return {};
+}
+
+void remove_begin(std::span<const CommitTree> trees) {
+  for (const CommitTree& tree : trees) (void)::unlinkat(tree.undo, begin_mark, 0);
 }
 
 // "'f' (the old one is kept as 3, see undo)" for what could not be taken back.
@@ -188,7 +197,9 @@ class Performance {
     for (const size_t i : performer_.left())
       commit_.reasons.push_back("'" + shown(commit_.steps[i].path) +
                                 "' was changed by another process after it was brought in, and stays so");
-    if (commit_.end == CommitEnd::taken_back) remove_copies(trees_, commit_.steps);
+    if (commit_.end != CommitEnd::taken_back) return;
+    remove_copies(trees_, commit_.steps);
+    remove_begin(trees_);
   }
 
  private:
@@ -240,13 +251,17 @@ std::string undo_name(size_t step) { return std::to_string(step); }
 
 Result<Committed> commit(std::span<const CommitTree> trees, std::vector<Step> steps,
                          const CommitOptions& options) {
-  TRY(mark_begin(trees));
+  TRY(mark_begin(trees, steps));
   Committed answer = check_commit(trees, std::move(steps));
-  if (!answer.reasons.empty()) return answer;
-  const auto ready = make_ready(trees, answer, options);
-  if (!ready.ok()) {
-    answer.reasons.push_back(ready.error().what);
-    undo_ready(trees, answer.steps);
+  if (answer.reasons.empty()) {
+    const auto ready = make_ready(trees, answer, options);
+    if (!ready.ok()) {
+      answer.reasons.push_back(ready.error().what);
+      undo_ready(trees, answer.steps);
+    }
+  }
+  if (!answer.reasons.empty()) {
+    remove_begin(trees);
     return answer;
   }
   Performance(trees, answer, Attempt::first, options).run();

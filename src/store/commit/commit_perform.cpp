@@ -50,16 +50,11 @@ Result<void> settle(const Step& step, const LayerEntry& place, const FileState& 
   return set_mode(place, mode);
 }
 
-Result<void> set_modified(const Step& step, const LayerEntry& place) {
-  const int64_t ns = step.after->modified_ns;
-  constexpr int64_t second = 1'000'000'000;
-  const int64_t rest = ((ns % second) + second) % second;
-  const struct timespec times[2] = {{0, UTIME_OMIT}, {(ns - rest) / second, rest}};
-  if (::utimensat(place.directory, place.name, times, AT_SYMLINK_NOFOLLOW) != 0) return step_error(step);
-  return {};
-}
-
 }  // namespace
+
+bool removes_directory(const Step& step) {
+  return step.kind == StepKind::remove && is_directory(step.before);
+}
 
 // The directory must be the one that was checked, unless an earlier step made it.
 Result<StepPerformer::Place> StepPerformer::target(const Step& step) {
@@ -139,16 +134,13 @@ Result<void> StepPerformer::must_be_untouched(const Step& step, const Place& kep
 
 // The same of a directory that was moved away with everything in it.
 Result<void> StepPerformer::must_hold_nothing_new(const Step& step, const Place& kept) {
-  const auto changed = [](const struct stat& seen) {
-    return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
-  };
   const auto begin = look_in(kept.directory, begin_mark);
   if (!begin) return step_error(step);
   return walk_below(kept.directory, kept.name, ClosedDirectory::opened,
                     [&](const WalkedEntry& entry) -> Result<void> {
                       const auto seen = look_in(entry.directory, entry.name);
                       if (!seen) return step_error(step);
-                      if (changed(*seen) < changed(*begin)) return {};
+                      if (nanoseconds(seen->st_ctim) < nanoseconds(begin->st_mtim)) return {};
                       return Error{Cause::system,
                                    "'" + shown(joined(step.path, joined(entry.in, entry.name))) +
                                        "' was changed by another process meanwhile",
@@ -221,7 +213,7 @@ Result<void> StepPerformer::apply_settle(size_t number) {
     TRY(copy_attributes(from, place));
   }
   TRY(settle(step, place, *step.after, step.after->mode));
-  if (step.sets_times) TRY(set_modified(step, place));
+  if (step.sets_times) TRY(set_modified(place, step.after->modified_ns));
   return {};
 }
 

@@ -16,8 +16,9 @@ enum class Attempt {
   again,  // some of the steps are done
 };
 
-// Made in the undo directories before a commit looks at the project.
+// A file of the undo directory: its time is when the commit began. Only where a directory is removed.
 inline constexpr const char* begin_mark = "begin";
+bool removes_directory(const Step& step);
 
 class StepPerformer {
  public:

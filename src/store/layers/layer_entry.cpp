@@ -203,6 +203,14 @@ Result<void> set_times(const LayerEntry& entry, const struct stat& seen) {
   return attribute_error("set the times of", entry);
 }
 
+Result<void> set_modified(const LayerEntry& entry, int64_t ns) {
+  constexpr int64_t second = 1'000'000'000;
+  const int64_t rest = ((ns % second) + second) % second;
+  const timespec times[2] = {{0, UTIME_OMIT}, {(ns - rest) / second, rest}};
+  if (::utimensat(entry.directory, entry.name, times, AT_SYMLINK_NOFOLLOW) == 0) return {};
+  return attribute_error("set the time of", entry);
+}
+
 bool set_mode(int held, unsigned mode) { return ::chmod(in_proc(held).c_str(), mode) == 0; }
 
 Result<void> set_mode(const LayerEntry& entry, unsigned mode) {

@@ -52,6 +52,7 @@ Result<void> copy_attributes(const LayerEntry& from, const LayerEntry& to,
 Result<void> set_owner(const LayerEntry& entry, uid_t uid, gid_t gid);
 // The times that were seen of another entry.
 Result<void> set_times(const LayerEntry& entry, const struct stat& seen);
+Result<void> set_modified(const LayerEntry& entry, int64_t ns);
 
 // The owner may change the mode of what it cannot open. By a descriptor that was opened with O_PATH.
 bool set_mode(int held, unsigned mode);
