@@ -46,10 +46,11 @@ class Executors : public Tools {
   }
 };
 
-// What is another one on every host, for every caller and in every scene.
+// What is another one on every host, for every caller and in every scene. Git inside is told of ids where
+// root calls.
 bool of_this_host(const std::string& key) {
   return key == "device" || key == "inode" || key == "owned" || key == "owner_uid" || key == "owner_gid" ||
-         key == "uid" || key == "gid";
+         key == "uid" || key == "gid" || key == "GIT_CONFIG_SYSTEM";
 }
 
 std::string compact(const Json& value) {

@@ -25,7 +25,7 @@ inline ConfinementPlan default_plan() { return planned({.argv = {"python3", "bui
 // Each text in a file of its own name.
 inline BoxParts parts_for(const ConfinementPlan& plan) {
   BoxParts parts{.jail = "/opt/cloche/bin/cloche-jail"};
-  for (size_t at : texts_in(plan)) parts.texts[at] = {.path = "/state/texts" + plan.view[at].target};
+  for (size_t at : texts_in(plan)) parts.texts[at] = "/state/texts" + plan.view[at].target;
   return parts;
 }
 

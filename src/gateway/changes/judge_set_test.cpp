@@ -17,7 +17,8 @@ JudgedChanges judge_as_a_call(const Project& project) {
 // A repository without a configuration; the call writes one and takes `refs` away, by which it would be no
 // repository. But the one file in there is moved to where it is withheld, and so stays.
 constexpr const char* half_repository =
-    "git init -q --bare store; rm -r store/config store/hooks store/info; git -C . init -q .; "
+    "git init -q --bare store; rm -r store/config store/hooks store/info store/refs/tags; git -C . init -q "
+    ".; "
     "echo 1234 > store/refs/heads/main";
 constexpr const char* writes_config =
     "cp -p store/refs/heads/main .envrc; rm -r store/refs; printf '[core]\n\tfsmonitor = ./x\n' > "

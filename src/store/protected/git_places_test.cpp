@@ -10,12 +10,12 @@ TEST(GitSources, AreAllThatGitMayTake) {
     std::vector<char*> block;
     for (auto& variable : variables) block.push_back(variable.data());
     block.push_back(nullptr);
-    return find_git_sources(Environment(block.data()), home);
+    return find_git_sources(Environment(block.data()), home, "/state");
   };
   using Files = std::vector<std::string>;
   EXPECT_EQ(found_with({}, "").files, Files{"/etc/gitconfig"});
   EXPECT_EQ(found_with({}, "/h"),
-            (GitSources{"/h", {"/etc/gitconfig", "/h/.config/git/config", "/h/.gitconfig"}}));
+            (GitSources{"/h", {"/etc/gitconfig", "/h/.config/git/config", "/h/.gitconfig"}, "/state"}));
   EXPECT_EQ(found_with({"GIT_CONFIG_SYSTEM=/s", "GIT_CONFIG_GLOBAL=/g", "XDG_CONFIG_HOME=/x"}, "/h").files,
             (Files{"/etc/gitconfig", "/s", "/g", "/x/git/config", "/h/.config/git/config", "/h/.gitconfig"}));
   EXPECT_EQ(found_with({"GIT_CONFIG_GLOBAL=", "XDG_CONFIG_HOME=x"}, "").files, Files{"/etc/gitconfig"});
