@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "base/lists.hpp"
+#include "base/text/near_word.hpp"
+#include "base/text/visible_text.hpp"
 #include "doors/approve/terminal_approver.hpp"
 #include "doors/cli/call_command.hpp"
 #include "doors/cli/options.hpp"
@@ -102,6 +104,13 @@ constexpr CommandRow commands[] = {
     {"doctor", doctor_command, "", "Show what this host can enforce, proven by running it."},
 };
 
+std::vector<std::string_view> shown_names() {
+  std::vector<std::string_view> names;
+  for (const auto& row : commands)
+    if (!row.help.empty()) names.push_back(row.name);
+  return names;
+}
+
 std::string main_help() {
   std::vector<HelpRow> rows;
   for (const auto& row : commands) {
@@ -146,14 +155,23 @@ int main(int argc, char** argv) {
     complain("stdout is closed: there is nowhere to print the result, so nothing is done");
     return 125;
   }
-  if (command == "--version") return print_all("cloche " CLOCHE_VERSION "\n", 0);
-  if (command == "--help" || command == "-h" || command == "help") return print_all(main_help(), 0);
-  const auto* found = std::find_if(std::begin(commands), std::end(commands),
-                                   [&](const CommandRow& one) { return one.name == command; });
-  if (command.empty() || found == std::end(commands)) {
-    complain(command.empty() ? "no command; see cloche --help"
-                             : "unknown command '" + std::string(command) + "'; see cloche --help");
+  if (command == "--version" || command == "-V" || command == "version")
+    return print_all("cloche " CLOCHE_VERSION "\n", 0);
+  const bool asks_for_help = command == "--help" || command == "-h" || command == "help";
+  if (command.empty() || (asks_for_help && words.size() == 2)) return print_all(main_help(), 0);
+  // "help run" is "run --help".
+  std::string help = "--help";
+  char* const flag = help.data();
+  const Words only_help(&flag, 1);
+  const std::string_view name = asks_for_help ? words[2] : command;
+  const CommandRow* found = find_by(commands, &CommandRow::name, name);
+  if (found == nullptr) {
+    complain("unknown command '" + shown(name, 80) + "'" + did_you_mean(name, shown_names()) +
+             "; see cloche --help");
     return 2;
   }
-  return found->open(words.subspan(2), with_home_from_database(Environment(environ)));
+  const Environment environment = with_home_from_database(Environment(environ));
+  if (!asks_for_help) return found->open(words.subspan(2), environment);
+  return found->open == nullptr ? open_run(only_help, environment, callers)
+                                : found->open(only_help, environment);
 }

@@ -26,8 +26,58 @@ TEST_P(Usage, NoCommand) {
   EXPECT_TRUE(refused(words({}), {2}, {}));
   EXPECT_TRUE(refused(words({"--"}), {2}, {}));
   EXPECT_TRUE(refused(words({"--timeout", "5"}), {2}, {}));
-  EXPECT_TRUE(refused(run({.argv = {cloche()}, .as = as()}), {2}, {}));
   EXPECT_TRUE(refused(run({.argv = {cloche(), "no-such-command"}, .as = as()}), {2}, {"no-such-command"}));
+}
+
+// What a new user types first.
+TEST_P(Usage, WordsThatAreNearlyRightSayWhatWasMeant) {
+  const auto said = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), cloche());
+    return run({.argv = std::move(words), .as = as()});
+  };
+  EXPECT_TRUE(refused(said({"rnu", "--", "ls"}), {2}, {"'rnu'", "did you mean run?"}));
+  EXPECT_TRUE(refused(said({"run", "--worksapce", "."}), {2}, {"did you mean --workspace?"}));
+  EXPECT_TRUE(refused(said({"changes", "aply"}), {2}, {"did you mean apply?"}));
+  scene().write("config/cloche/config.json", R"({"autonmy": "full"})");
+  const Command configured = {.env = {{"XDG_CONFIG_HOME", scene().root() / "config"}}};
+  EXPECT_TRUE(
+      refused(cloche_run({}, {"true"}, configured), {125}, {"config.json:1", "did you mean autonomy?"}));
+}
+
+TEST_P(Usage, HelpAndVersionByEveryName) {
+  const auto said = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), cloche());
+    return run({.argv = std::move(words), .as = as()});
+  };
+  const Ran help = said({"--help"});
+  EXPECT_TRUE(exited(help, 0));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{}, {"help"}, {"-h"}}) {
+    const Ran same = said(words);
+    EXPECT_TRUE(exited(same, 0));
+    EXPECT_EQ(same.out, help.out);
+  }
+  EXPECT_EQ(said({"help", "changes"}).out, said({"changes", "--help"}).out);
+  EXPECT_EQ(said({"help", "run"}).out, said({"run", "--help"}).out);
+  EXPECT_TRUE(refused(said({"help", "chagnes"}), {2}, {"did you mean changes?"}));
+  for (const char* name : {"version", "-V"}) EXPECT_EQ(said({name}).out, said({"--version"}).out);
+}
+
+// The left column stands alone where there is no room beside it.
+TEST_P(Usage, HelpFitsTheTerminal) {
+  NEEDS("script");
+  for (const int columns : {80, 40}) {
+    const std::string width = std::to_string(columns);
+    const Ran ran =
+        run({.argv = {"script", "-qec", "stty cols " + width + "; " + cloche() + " --help", "/dev/null"},
+             .as = as()});
+    ASSERT_TRUE(exited(ran, 0));
+    // A command line is there to be copied, and stays one line.
+    for (auto rest = std::string_view(ran.out).substr(0, ran.out.find("Examples:")); !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      EXPECT_LE(line.size(), static_cast<size_t>(columns) + 1) << line;  // and a carriage return
+    }
+  }
 }
 
 TEST_P(Usage, WhatIsNotHereIsRefusedByName) {

@@ -9,6 +9,7 @@
 #include "base/lists.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/decimal.hpp"
+#include "base/text/near_word.hpp"
 #include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
 #include "base/text/visible_text.hpp"
@@ -375,7 +376,9 @@ Result<void> refuse_unknown_keys(const JsonValue& object, std::span<const std::s
                                  const std::string& source) {
   for (const auto& member : object.members) {
     if (!contains(known, member.name))
-      return json_error(source, member.line, "unknown key " + json_quote(shown(member.name, 80)));
+      return json_error(
+          source, member.line,
+          "unknown key " + json_quote(shown(member.name, 80)) + did_you_mean(member.name, known));
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "doors/cli/options.hpp"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 
 #include "base/text/pieces.hpp"
@@ -7,11 +9,18 @@
 namespace cloche {
 namespace {
 
-constexpr size_t widest_line = 100;
-constexpr size_t widest_left = 24;  // what is longer stands on a line of its own
+// Of the terminal, where the text goes to one.
+size_t line_width() {
+  constexpr size_t narrowest = 40;
+  constexpr size_t widest = 100;
+  winsize size{};
+  if (::ioctl(1, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return widest;
+  return std::clamp(size_t{size.ws_col}, narrowest, widest);
+}
 
 // The words of one paragraph in lines, each but the first behind `indent` spaces.
 std::string wrapped(std::string_view paragraph, size_t indent) {
+  const size_t widest_line = line_width();
   std::string text;
   size_t column = indent;
   while (!paragraph.empty()) {
@@ -35,11 +44,15 @@ std::string paragraphs(std::string_view text) {
 
 }  // namespace
 
+std::string_view take_name(std::string_view& names) {
+  const std::string_view one = names.substr(0, names.find(", "));
+  names.remove_prefix(std::min(one.size() + 2, names.size()));
+  return one;
+}
+
 bool has_name(std::string_view names, std::string_view name) {
   while (!names.empty()) {
-    const std::string_view one = names.substr(0, names.find(", "));
-    if (one == name) return true;
-    names.remove_prefix(std::min(one.size() + 2, names.size()));
+    if (take_name(names) == name) return true;
   }
   return false;
 }
@@ -67,6 +80,7 @@ void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults) {
 }
 
 std::string text_of(const std::vector<HelpRow>& rows) {
+  const size_t widest_left = std::min(size_t{24}, line_width() / 4);  // what is longer has a line of its own
   size_t width = 0;
   for (const auto& row : rows)
     if (row.left.size() <= widest_left) width = std::max(width, row.left.size());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/text/near_word.hpp"
 #include "doors/hook/agent_environment.hpp"
 #include "model/limits.hpp"
 #include "model/run_request.hpp"
@@ -37,6 +38,7 @@ struct OptionTables {
   unsigned command;
 
   const Option<Arguments>* find(std::string_view name) const;
+  std::vector<std::string_view> names() const;
 };
 
 // Where the options end: at the first other word, with which the words of another program begin, or only at
@@ -64,7 +66,9 @@ Result<Action> read_action(std::span<const ActionName<Action>> actions, std::str
   for (const auto& row : actions) {
     if (row.name == word) return row.action;
   }
-  return usage_error("unknown action '" + std::string(word) + "'", see);
+  std::vector<std::string_view> known;
+  for (const auto& row : actions) known.push_back(row.name);
+  return usage_error("unknown action '" + std::string(word) + "'" + did_you_mean(word, known), see);
 }
 
 // For words that do not parse: whether they ask for JSON all the same.
@@ -161,6 +165,8 @@ std::string text_of(const std::vector<HelpRow>& rows);
 
 // ---- How it is done
 
+// Takes the first of "-e, --env" off the front.
+std::string_view take_name(std::string_view& names);
 bool has_name(std::string_view names, std::string_view name);
 
 template <typename Arguments>
@@ -171,6 +177,18 @@ const Option<Arguments>* OptionTables<Arguments>::find(std::string_view name) co
     }
   }
   return nullptr;
+}
+
+template <typename Arguments>
+std::vector<std::string_view> OptionTables<Arguments>::names() const {
+  std::vector<std::string_view> all;
+  for (const auto& table : tables) {
+    for (const auto& option : table) {
+      if ((option.commands & command) == 0) continue;
+      for (std::string_view rest = option.names; !rest.empty();) all.push_back(take_name(rest));
+    }
+  }
+  return all;
 }
 
 template <typename Arguments>
@@ -193,7 +211,8 @@ Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* co
     const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
     const Option<Arguments>* option = tables.find(name);
-    if (option == nullptr) return usage_error("unknown flag " + name, see);
+    if (option == nullptr)
+      return usage_error("unknown flag " + name + did_you_mean(name, tables.names()), see);
     const bool apart = equals == std::string::npos;
     if (option->value.empty() && !apart) return usage_error(name + " takes no value", see);
     std::string value = apart ? std::string() : word.substr(equals + 1);

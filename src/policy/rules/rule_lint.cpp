@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/lists.hpp"
+#include "base/text/near_word.hpp"
 #include "base/text/pieces.hpp"
 #include "policy/rules/globs.hpp"
 
@@ -59,35 +60,10 @@ std::optional<int> empty_alternative(std::string_view pattern) {
   return std::nullopt;
 }
 
-// How many letters have to be put in, taken out or replaced to make one word of the other.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
-constexpr size_t slips = 2;
-
-// The name that was probably meant. Two short names are near each other by chance.
-std::string_view near_miss(std::string_view name, const std::vector<const ToolArguments*>& tools) {
-  const ToolArguments* nearest = nullptr;
-  size_t least = slips + 1;
-  for (const ToolArguments* tool : tools) {
-    const size_t distance = edit_distance(name, tool->tool);
-    if (distance >= least || 2 * distance >= tool->tool.size()) continue;
-    nearest = tool;
-    least = distance;
-  }
-  return nearest == nullptr ? std::string_view() : nearest->tool;
+std::vector<std::string_view> names_of(const std::vector<const ToolArguments*>& tools) {
+  std::vector<std::string_view> names;
+  for (const ToolArguments* tool : tools) names.push_back(tool->tool);
+  return names;
 }
 
 const ToolArgument* find_argument(const ToolArguments& tool, std::string_view name) {
@@ -174,7 +150,8 @@ class Linter {
 
   // Executors have the names that people give them, so only what looks like a slip is one.
   bool report_unknown_tool(const Rule& rule) {
-    const std::string_view meant = is_glob(rule.tool) ? std::string_view() : near_miss(rule.tool, tools_);
+    const std::string_view meant =
+        is_glob(rule.tool) ? std::string_view() : near_word(rule.tool, names_of(tools_));
     if (meant.empty()) {
       note(rule, "no shipped tool has the name " + rule.tool + "; right for an executor of yours");
       return false;
