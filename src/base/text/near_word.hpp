@@ -14,7 +14,7 @@ size_t edit_distance(std::string_view a, std::string_view b);
 // Empty: none is near. Two short words are near each other by chance.
 template <typename Words>
 std::string_view near_word(std::string_view word, const Words& known) {
-  constexpr size_t slips = 2;
+  constexpr size_t slips = 2, shortest_of_two_slips = 7;
   constexpr size_t longest = 64;  // what is longer was no slip, and would cost its square
   std::string_view nearest;
   if (word.size() > longest) return nearest;
@@ -22,6 +22,7 @@ std::string_view near_word(std::string_view word, const Words& known) {
   for (const std::string_view one : known) {
     const size_t distance = edit_distance(word, one);
     if (distance >= least || 2 * distance >= one.size()) continue;
+    if (distance == slips && one.size() < shortest_of_two_slips) continue;
     nearest = one;
     least = distance;
   }

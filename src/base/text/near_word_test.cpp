@@ -26,6 +26,8 @@ TEST(NearWord, IsTheNearestOrNone) {
   EXPECT_EQ(near_word("rnu", known), "run");
   EXPECT_EQ(near_word("docter", known), "doctor");
   EXPECT_EQ(near_word("change", known), "changes");
+  EXPECT_EQ(near_word("dotcer", known), "");
+  EXPECT_EQ(near_word("hcanegs", known), "changes");
   EXPECT_EQ(near_word("x", known), "");
   EXPECT_EQ(near_word("", known), "");
   EXPECT_EQ(near_word(std::string(100'000, 'r'), known), "");

@@ -41,7 +41,7 @@ TEST(LogArguments, AreReadByTheTable) {
       {{"list"}, "list run= task= head= older="},
       {{"list", "r"}, "usage: list takes no run"},
       {{"list", "--json"}, "usage: unknown flag --json"},
-      {{"lost"}, "usage: unknown action 'lost'"},
+      {{"lost"}, "usage: unknown action 'lost'; did you mean list?"},
       {{"show"}, "usage: name a run: its id, 'last' or its directory"},
       {{"show", ""}, "usage: one run at a time: unexpected argument ''"},
       {{"show", "a", "b"}, "usage: one run at a time: unexpected argument 'b'"},

@@ -273,7 +273,7 @@ struct Refused {
 TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
   const Refused rows[] = {
       {"[]", "rules.json:1: permissions must be an object"},
-      {R"({"rule": []})", "rules.json:1: unknown key \"rule\""},
+      {R"({"rule": []})", "rules.json:1: unknown key \"rule\"; did you mean rules?"},
       {R"({"rules": {}})", "rules.json:1: permissions.rules must be a list"},
       {R"({"rules": null})", "rules.json:1: permissions.rules must be a list"},
       {R"({"rules": [{"tool": "*", "action": "ask", "approver": "me"}]})",
@@ -289,7 +289,7 @@ TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
       {R"({"rules": [{"tool": "a"}]})", "rules.json:1: action is missing: allow, deny or ask"},
       {R"({"rules": [{"tool": "a", "action": "Deny"}]})", "rules.json:1: action must be allow, deny or ask"},
       {"{\"rules\": [{\"tool\": \"a\",\n\"action\": \"deny\",\n\"arg\": {}}]}",
-       "rules.json:3: unknown key \"arg\""},
+       "rules.json:3: unknown key \"arg\"; did you mean args?"},
       {"{\"rules\": [{\"tool\": \"a\",\n\"action\": \"deny\",\n\"action\": \"allow\"}]}",
        "rules.json:3: the key \"action\" is here twice; first on line 2"},
       {R"({"rules": [{"tool": "", "action": "deny"}]})",

@@ -156,7 +156,7 @@ TEST_F(SkillFiles, OneBadManifestRefusesAll) {
   write("/home/tools/alpha/manifest.json", manifest("alpha"));
   write("/home/tools/alpha/tool.py", "");
   write("/home/tools/beta/manifest.json", "{\n\"nam\": 1}");
-  EXPECT_EQ(executors(), "/home/tools/beta/manifest.json:2: unknown key \"nam\"");
+  EXPECT_EQ(executors(), "/home/tools/beta/manifest.json:2: unknown key \"nam\"; did you mean name?");
   write("/home/tools/beta/manifest.json", manifest("alpha"));
   write("/home/tools/beta/tool.py", "");
   EXPECT_EQ(executors(),
