@@ -93,8 +93,11 @@ int wait_for(pid_t command) {
       ended = ::waitpid(-1, &status, WNOHANG);
       if (ended == command) return status;
     }
-    const int number = ::sigwaitinfo(&set, nullptr);
-    if (number > 0 && number != SIGCHLD) ::kill(-command, number);
+    siginfo_t info;
+    const int number = ::sigwaitinfo(&set, &info);
+    // One from inside names its sender: it is about process 1, which ends with the command alone.
+    const bool is_from_inside = number > 0 && info.si_pid != 0;
+    if (number > 0 && number != SIGCHLD && !is_from_inside) ::kill(-command, number);
   }
 }
 
