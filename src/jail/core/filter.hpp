@@ -38,6 +38,9 @@ inline constexpr uint32_t reply_allow = SECCOMP_RET_ALLOW;
 inline constexpr uint32_t reply_refuse = SECCOMP_RET_ERRNO | 1;        // EPERM
 inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;       // ENOSYS
 inline constexpr uint32_t reply_unsupported = SECCOMP_RET_ERRNO | 95;  // EOPNOTSUPP
+// As of a kernel without that family or protocol, so that programs take the way that they have for it.
+inline constexpr uint32_t reply_no_family = SECCOMP_RET_ERRNO | 97;    // EAFNOSUPPORT
+inline constexpr uint32_t reply_no_protocol = SECCOMP_RET_ERRNO | 93;  // EPROTONOSUPPORT
 inline constexpr uint32_t reply_kill = SECCOMP_RET_KILL_PROCESS;
 inline constexpr uint32_t reply_ask = SECCOMP_RET_USER_NOTIF;  // ENOSYS where no process listens
 inline constexpr uint32_t x32_bit = 0x40000000;
@@ -50,6 +53,9 @@ inline constexpr uint32_t creating = 0100 | 020000000;                      // O
 inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // MFD_EXEC, MFD_HUGETLB
 inline constexpr uint32_t seccomp_new_listener = 8;
 inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
+// Where memory is watched: with what the kernel's own limits on their number are, 64 MiB of segments and less
+// than that of semaphores are beyond the watch.
+inline constexpr uint32_t most_segment_bytes = 16384, most_semaphores = 17;
 
 // Requests on a terminal that put bytes into its input, take it over, or reach the console.
 inline constexpr uint32_t terminal_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
@@ -111,11 +117,21 @@ inline constexpr uint32_t last_seccomp_operation = 2;  // strict, filter, is-thi
 
 void jump_is_too_far();  // never defined: only an attempt to compile a filter that does not fit would call it
 
-// Emits code with jumps to places that are not known yet. The three replies stand once, at the end: a jump to
-// them costs one instruction where a reply in place would cost two.
+// Emits code with jumps to places that are not known yet. A reply stands once, at the end: a jump to it
+// costs one instruction where a reply in place would cost two.
 class Assembler {
  public:
-  enum class To : unsigned char { next, allow, refuse, absent, unsupported, kill, ask };
+  enum class To : unsigned char {
+    next,
+    allow,
+    refuse,
+    absent,
+    unsupported,
+    no_family,
+    no_protocol,
+    kill,
+    ask
+  };
 
   constexpr void load_number() { emit(BPF_LD | BPF_W | BPF_ABS, 0); }
   constexpr void load_arch() { emit(BPF_LD | BPF_W | BPF_ABS, 4); }
@@ -142,29 +158,43 @@ class Assembler {
   constexpr void land_when_true(size_t from) { filter_.code[from].jt = distance(from); }
   constexpr void land_when_false(size_t from) { filter_.code[from].jf = distance(from); }
 
+  // Each reply that is used stands once, behind everything else.
   constexpr Filter finish() {
     const size_t replies = filter_.size;
-    for (uint32_t reply : {reply_allow, reply_refuse, reply_absent, reply_unsupported, reply_kill})
-      emit(BPF_RET | BPF_K, reply);
-    if (is_asked(replies)) emit(BPF_RET | BPF_K, reply_ask);
+    std::array<size_t, std::size(values_of_replies)> places{};
+    for (size_t reply = 1; reply < places.size(); ++reply) {
+      if (!is_used(static_cast<To>(reply), replies)) continue;
+      places[reply] = filter_.size;
+      emit(BPF_RET | BPF_K, values_of_replies[reply]);
+    }
+    const auto jump_to = [&](To reply, size_t from) { return places[static_cast<size_t>(reply)] - from - 1; };
     for (size_t i = 0; i < replies; ++i) {
       auto& at = filter_.code[i];
-      if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(reply_at(replies, yes_[i]) - i - 1);
-      if (yes_[i] != To::next && at.code != (BPF_JMP | BPF_JA))
-        at.jt = checked(reply_at(replies, yes_[i]) - i - 1);
-      if (no_[i] != To::next) at.jf = checked(reply_at(replies, no_[i]) - i - 1);
+      if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(jump_to(yes_[i], i));
+      if (yes_[i] != To::next && at.code != (BPF_JMP | BPF_JA)) at.jt = checked(jump_to(yes_[i], i));
+      if (no_[i] != To::next) at.jf = checked(jump_to(no_[i], i));
     }
     return filter_;
   }
 
  private:
-  constexpr bool is_asked(size_t replies) const {
-    for (size_t i = 0; i < replies; ++i) {
-      if (yes_[i] == To::ask || no_[i] == To::ask) return true;
+  // By the number of To; a jump to the next instruction is no reply.
+  static constexpr uint32_t values_of_replies[] = {0,
+                                                   reply_allow,
+                                                   reply_refuse,
+                                                   reply_absent,
+                                                   reply_unsupported,
+                                                   reply_no_family,
+                                                   reply_no_protocol,
+                                                   reply_kill,
+                                                   reply_ask};
+
+  constexpr bool is_used(To reply, size_t count) const {
+    for (size_t i = 0; i < count; ++i) {
+      if (yes_[i] == reply || no_[i] == reply) return true;
     }
     return false;
   }
-  static constexpr size_t reply_at(size_t replies, To to) { return replies + static_cast<size_t>(to) - 1; }
   static constexpr uint8_t checked(size_t jump) {
     if (jump > 255) jump_is_too_far();  // not constexpr: a compile error
     return static_cast<uint8_t>(jump);
@@ -204,7 +234,7 @@ constexpr void check_network_socket(Assembler& out) {
   constexpr uint32_t inet = 2, inet6 = 10, netlink = 16, tcp = 6, udp = 17;
   const size_t not_netlink = out.unless_equal_skip(netlink);
   out.load_argument(2);
-  out.if_equal(0 /* NETLINK_ROUTE */, To::next, To::refuse);
+  out.if_equal(0 /* NETLINK_ROUTE */, To::next, To::no_protocol);
   out.load_argument(1);
   out.mask(type_bits);
   out.if_equal(raw, To::allow);  // netlink's own word for a datagram
@@ -212,19 +242,19 @@ constexpr void check_network_socket(Assembler& out) {
 
   out.land_when_false(not_netlink);
   const size_t is_inet = out.if_equal_skip(inet);
-  out.if_equal(inet6, To::next, To::refuse);
+  out.if_equal(inet6, To::next, To::no_family);
   out.land_when_true(is_inet);
   out.load_argument(1);
   out.mask(type_bits);
   const size_t not_stream = out.unless_equal_skip(stream);
   out.load_argument(2);
   out.if_equal(0, To::allow);
-  out.if_equal(tcp, To::allow, To::refuse);
+  out.if_equal(tcp, To::allow, To::no_protocol);
   out.land_when_false(not_stream);
   out.if_equal(datagram, To::next, To::refuse);
   out.load_argument(2);
   out.if_equal(0, To::allow);
-  out.if_equal(udp, To::allow, To::refuse);
+  out.if_equal(udp, To::allow, To::no_protocol);
 }
 
 constexpr void check_socket(Assembler& out) {
@@ -303,6 +333,14 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
       out.if_equal(0, To::next, To::refuse);
       out.load_high_argument(2);
       return out.if_equal(0, To::allow, To::refuse);
+    case Action::kept_segment:
+      out.load_high_argument(1);
+      out.if_equal(0, To::next, To::refuse);
+      out.load_argument(1);
+      return out.if_at_least(most_segment_bytes + 1, To::refuse, To::allow);
+    case Action::kept_semaphores:
+      out.load_argument(1);
+      return out.if_at_least(most_semaphores + 1, To::refuse, To::allow);
     case Action::memfd_flags:
       out.load_argument(1);
       out.if_any_bit(memfd_refused, To::refuse);
@@ -354,10 +392,16 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
     if (!is_host(around) && in_view_alone) action = Action::allow;
     if (is_host(around) && action == Action::socket_kind)
       action = around == Around::host ? Action::refuse : Action::allow;
-    if (is_host(around) && action == Action::kept_memory) action = Action::refuse;
+    const bool is_kept =
+        action == Action::kept_memory || action == Action::kept_segment || action == Action::kept_semaphores;
+    if (is_kept && is_host(around)) {
+      action = Action::refuse;
+    } else if (is_kept && memory == Memory::counted) {
+      action = Action::allow;
+    }
     // A datagram socket of a pair can still be turned to any other address.
     if (is_host(around) && action == Action::socket_pair) action = Action::stream_pair;
-    if (action == Action::kept_memory) action = memory == Memory::counted ? Action::allow : Action::refuse;
+    if (action == Action::kept_memory) action = Action::refuse;
     if (action == Action::memfd_flags && memory == Memory::watched) action = Action::refuse;
     if (ranges.size > 0 && ranges.list[ranges.size - 1].action == action) continue;
     ranges.list[ranges.size++] = {static_cast<uint32_t>(nr), action};

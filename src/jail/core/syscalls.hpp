@@ -42,10 +42,12 @@ enum class Action : unsigned char {
   mode_of_openat,
   limits_of_others,
   fallocate_mode,
-  tracing,      // refused, unless the plan has the debug grant
-  kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
-  host_wide,    // allowed, unless there is no namespace of its own that it would stay in
-  networked,    // the same of a network; the host's own may be given knowingly
+  tracing,          // refused, unless the plan has the debug grant
+  kept_memory,      // allowed, unless memory is watched: memory that no process need hold cannot be watched
+  kept_segment,     // the same, but small ones: the kernel bounds how many there are
+  kept_semaphores,  // likewise
+  host_wide,        // allowed, unless there is no namespace of its own that it would stay in
+  networked,        // the same of a network; the host's own may be given knowingly
   // Allowed in a mount view. Without one:
   by_warden,       // the warden carries it out or refuses it (warden.hpp)
   attributes,      // answered as by a file system that has none
@@ -135,9 +137,12 @@ inline constexpr Group groups[] = {
     {Action::allow, "sockets the command could make", SYS_getsockname, SYS_getpeername, SYS_sendto, SYS_recvfrom,
      SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, SYS_setsockopt, SYS_getsockopt},
     {Action::kept_memory,
-     "System V ipc of the own ipc namespace; what it holds outlives every process that could be asked for it", SYS_shmget,
-     SYS_shmat, SYS_shmdt, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd,
-     SYS_msgrcv, SYS_msgctl},
+     "queues of System V in the own ipc namespace; what they hold outlives every process that could be asked for it",
+     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl},
+    {Action::kept_segment, "segments, likewise: 4,096 of them at most, which databases use as a lock", SYS_shmget},
+    {Action::kept_semaphores, "sets of semaphores, likewise: 32,000 at most", SYS_semget},
+    {Action::host_wide, "what the segments and semaphores of the own ipc namespace are used by", SYS_shmat, SYS_shmdt,
+     SYS_shmctl, SYS_semop, SYS_semtimedop, SYS_semctl},
     {Action::host_wide, "POSIX queues of the own ipc namespace, bounded by RLIMIT_MSGQUEUE", SYS_mq_open, SYS_mq_unlink,
      SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify, SYS_mq_getsetattr},
     {Action::ioctl_request, "devices of the view are harmless; requests that type into a terminal are not", SYS_ioctl},
