@@ -32,6 +32,15 @@ bool is_plain_absolute(std::string_view path) {
 
 bool has_dots(std::string_view path) { return contains(components_of(path), ".."); }
 
+bool climbs_behind_a_name(std::string_view path) {
+  bool has_name = false;
+  for (const std::string_view name : components_of(path)) {
+    if (name == ".." && has_name) return true;
+    has_name = has_name || (name != ".." && name != ".");
+  }
+  return false;
+}
+
 std::string plainly_written(std::string_view path) {
   std::string plain;
   for (const std::string_view name : components_of(path)) plain.append("/").append(name);

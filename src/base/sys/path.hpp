@@ -21,6 +21,8 @@ std::vector<std::string_view> components_of(std::string_view path);
 
 // Whether .. is one of them.
 bool has_dots(std::string_view path);
+// "a/../b": what it means depends on what the name before the dots is by then.
+bool climbs_behind_a_name(std::string_view path);
 // An absolute path without its empty names and ".". A ".." stays: where it leads depends on links.
 std::string plainly_written(std::string_view path);
 

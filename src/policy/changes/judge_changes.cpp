@@ -50,6 +50,7 @@ class ChangeJudge {
   void apply_rules(std::vector<ChangeVerdict>& verdicts);
   bool loses_history(const Change& git) const;
   void ask_about_repositories(std::vector<ChangeVerdict>& verdicts);
+  void ask_about_parts(std::vector<ChangeVerdict>& verdicts);
   void ask_about_many(std::vector<ChangeVerdict>& verdicts);
 
   const ChangeSet& set_;
@@ -130,6 +131,9 @@ std::optional<std::string> ChangeJudge::judge_link(const Change& change) const {
   if (change.after->kind != FileKind::link) return std::nullopt;
   const bool is_same = change.kind == ChangeKind::changed && !change.differs.contents && !change.differs.kind;
   if (is_same) return std::nullopt;
+  // A name on its way may be made a link later, and .. behind it would lead elsewhere then.
+  if (climbs_behind_a_name(change.after->link) && !moved_.only_moved(change, MovedChanges::Proof::contents))
+    return "it is a link that goes up (..) behind a name, and where that leads can change";
   const auto found = facts_.links.find({change.tree, change.path});
   if (found == facts_.links.end() || found->second.place == PathEnd::Place::unknown)
     return "it is a link, and where it leads cannot be told";
@@ -213,6 +217,23 @@ void ChangeJudge::ask_about_repositories(std::vector<ChangeVerdict>& verdicts) {
   }
 }
 
+// Without these a directory is no repository any more, and what is written to its hooks and its configuration
+// is as harmless as elsewhere until they are back.
+void ChangeJudge::ask_about_parts(std::vector<ChangeVerdict>& verdicts) {
+  for (size_t i = 0; i < set_.changes.size(); ++i) {
+    const Change& change = set_.changes[i];
+    const bool is_gone = change.before && (!change.after || change.after->kind != change.before->kind);
+    const std::string_view name = name_in(change.path);
+    const bool is_needed = name == "HEAD" || name == "objects" || name == "refs";
+    if (!is_gone || !is_needed || has_rule_[i]) continue;
+    const std::string_view around = directory_in(change.path);
+    const Change* repository = directories_.find(change.tree, around);
+    const bool goes_as_well = repository != nullptr && !is_directory(repository->after);
+    if (goes_as_well || !directories_.meaning(change.tree, around, Side::before).is_git) continue;
+    tighten(verdicts[i], Fate::asked, "it takes away what git needs of a repository that stays");
+  }
+}
+
 void ChangeJudge::ask_about_many(std::vector<ChangeVerdict>& verdicts) {
   const auto is_deleted_file = [&](size_t i) {
     const Change& change = set_.changes[i];
@@ -247,6 +268,7 @@ JudgedChanges ChangeJudge::judge(const std::vector<ChangeVerdict>& so_far) {
   }
   apply_rules(judged.verdicts);
   ask_about_repositories(judged.verdicts);
+  ask_about_parts(judged.verdicts);
   ask_about_many(judged.verdicts);
   for (size_t i = 0; i < so_far.size(); ++i)
     tighten(judged.verdicts[i], so_far[i].fate, so_far[i].reason, so_far[i].rule);
@@ -264,6 +286,22 @@ bool is_generated_directory(std::string_view name) {
       "build",         "dist",          "node_modules", "out",         "target", "venv"};
   static_assert(std::ranges::is_sorted(generated));
   return std::ranges::binary_search(generated, name);
+}
+
+std::vector<size_t> redirected_links(const ChangeSet& set, const ChangeFacts& facts,
+                                     const ChangeRules& rules) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < set.changes.size(); ++i) {
+    const Change& change = set.changes[i];
+    const auto end = facts.links.find(change.where());
+    if (!is_kind(change.after, FileKind::link) || end == facts.links.end()) continue;
+    const bool begins_inside =
+        !change.after->link.starts_with('/') || is_beneath(set.trees[change.tree].path, change.after->link);
+    const bool leads_out = end->second.place == PathEnd::Place::outside &&
+                           !is_beneath_any(rules.system_trees, end->second.where.path);
+    if (begins_inside && leads_out) found.push_back(i);
+  }
+  return found;
 }
 
 std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,

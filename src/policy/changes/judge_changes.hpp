@@ -28,6 +28,11 @@ struct JudgedChanges {
 std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const ChangeFacts& facts,
                                                    const std::vector<std::string>& allowed);
 
+// Of links that were let through before: those that lead out of the trees of the call by now, by other links
+// on their way. By their order.
+std::vector<size_t> redirected_links(const ChangeSet& set, const ChangeFacts& facts,
+                                     const ChangeRules& rules);
+
 // No verdict is milder than in `so_far`, which is empty or has one for each change.
 JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules,
                             const std::vector<ChangeVerdict>& so_far = {});

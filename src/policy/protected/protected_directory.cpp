@@ -231,6 +231,10 @@ void DirectoryNames::settle_worktree() {
   add_members("config.worktree", MemberRule::git_config, config_reason);
   add_members("commondir", MemberRule::git_pointer, elsewhere_reason);
   add_members("gitdir", MemberRule::git_pointer, elsewhere_reason);
+  for (const auto& found : git_names_) {  // its submodules
+    for (auto& sub : subdirectories_)
+      if (found.meaning == "modules" && sub.name == found.name) sub.part = GitPart::modules;
+  }
 }
 
 // .git/modules and what is below: git makes a submodule's directory of what it finds there, with the hooks

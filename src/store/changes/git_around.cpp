@@ -286,16 +286,6 @@ void GitAround::add_working_tree(const Change& config) {
 
 namespace {
 
-// What it means depends on what a later call makes of the names before the dots.
-bool climbs_on_its_way(const std::string& path) {
-  bool has_name = false;
-  for (const std::string_view name : components_of(path)) {
-    if (name == ".." && has_name) return true;
-    has_name = has_name || name != "..";
-  }
-  return false;
-}
-
 // By identity, because a path has many names.
 bool lies_in_directory(const std::string& path, const std::string& directory) {
   struct stat wanted {};
@@ -326,7 +316,8 @@ void GitAround::add_remotes(const Change& config) {
   for (const std::string& remote : local_remotes(text->second)) {
     for (const std::string& base : {git, std::string(parent_of(git))}) {
       const std::string path = remote.starts_with('/') ? remote : base + "/" + remote;
-      if (climbs_on_its_way(remote) || lies_in_directory(path, state_)) facts_.unjudged_remotes.insert(where);
+      if (climbs_behind_a_name(remote) || lies_in_directory(path, state_))
+        facts_.unjudged_remotes.insert(where);
     }
   }
 }
