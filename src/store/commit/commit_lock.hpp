@@ -1,5 +1,7 @@
 // One commit at a time in a tree: from the first look at what a call wrote to the last rename. Calls
-// themselves run beside each other.
+// themselves run beside each other. A tree that lies in another one, as the workspace of another session or a
+// part of a linked worktree's repository, is one with it: the directories around a tree are locked as well,
+// which any number of trees beside each other may share.
 #pragma once
 
 #include <string>
