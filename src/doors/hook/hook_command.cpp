@@ -123,29 +123,27 @@ class Judge {
 
   // The first file that is not allowed decides.
   Result<std::string> reply_to_files(const HookTool& tool) {
+    std::vector<std::string> written;
     for (const auto& file : tool.files) {
       const auto leads_to = where_it_leads(place_.stands, file.path);
       if (!leads_to.ok()) return reply_deny(correction_text(leads_to.error()));
-      const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
-      const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
+      const std::string& path = leads_to.value();
+      const Advice advice = TRY(
+          advise(gateway_, asked_, judged_at(file, place_.workspace, path), context_, approver_, on_ask_));
       if (advice.decision != Decision::allow) return say(advice);
-      if (const auto danger = TRY(danger_in(file, leads_to.value()))) return reply_deny(*danger);
+      const bool writes = file.tool == "write_artifact" || file.tool == "edit_artifact";
+      if (writes && path != place_.workspace && is_at_or_below(place_.workspace, path))
+        written.push_back(path);
     }
-    return reply_no_objection();
-  }
-
-  // What a write of our own tools is judged by afterwards has to be known before one of the agent's.
-  Result<std::optional<std::string>> danger_in(const HookFile& file, const std::string& path) {
+    if (written.empty()) return reply_no_objection();
+    // What a write of our own tools is judged by afterwards has to be known before one of the agent's.
     const Session& session = gateway_.session();
-    const bool writes = file.tool == "write_artifact" || file.tool == "edit_artifact";
-    if (!writes || path == place_.workspace || !is_at_or_below(place_.workspace, path))
-      return std::optional<std::string>();
-    const auto danger = TRY(danger_of_write(
-        place_.workspace, path, session.installation.state,
+    const auto danger = TRY(danger_of_writes(
+        place_.workspace, written, session.installation.state,
         find_git_sources(session.environment, with_home_from_database(session.environment).get("HOME"),
                          session.installation.state)));
-    if (!danger) return danger;
-    return std::optional(correction_text(refusal(shown(file.path) + " cannot be written: " + *danger)));
+    if (!danger) return reply_no_objection();
+    return reply_deny(correction_text(refusal(shown(danger->path) + " cannot be written: " + danger->why)));
   }
 
   Result<std::string> reply_by_rules(Decision unsaid, const std::string& why) {

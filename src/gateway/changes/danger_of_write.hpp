@@ -1,18 +1,26 @@
-// What a file would be to the host that an agent writes by a tool of its own, where nothing is judged after
+// What files would be to the host that an agent writes by a tool of its own, where nothing is judged after
 // it.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/facts.hpp"
 
 namespace cloche {
 
-// `path` is absolute, without links, beneath the workspace. The answer says why the host would execute it, or
-// what it names; nothing: it would not. Whatever is written is taken for the worst that it could be.
-Result<std::optional<std::string>> danger_of_write(const std::string& workspace, const std::string& path,
-                                                   const std::string& state, const GitSources& git);
+struct DangerousWrite {
+  std::string path;  // relative to the workspace: a file, or a directory that would be made for one
+  std::string why;   // the host would execute it, or what it names
+};
+
+// `paths` are absolute, without links, beneath the workspace, and all of one call: together they may make
+// what none of them makes alone. Whatever is written is taken for the worst that it could be. Nothing: the
+// host would execute none of it.
+Result<std::optional<DangerousWrite>> danger_of_writes(const std::string& workspace,
+                                                       const std::vector<std::string>& paths,
+                                                       const std::string& state, const GitSources& git);
 
 }  // namespace cloche
