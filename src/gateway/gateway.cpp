@@ -584,6 +584,9 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     const auto answer = guarded_ask_afterwards(requester.approver, question);
     const bool is_yes = answer && answer->decision == Decision::allow && answer->digest == question.digest;
     if (is_yes) bring_in(changes, terms);
+    const auto left = changes.end == ChangesEnd::staged ? leave_staged(changes, terms) : Result<void>();
+    if (!left.ok())
+      changes.notes.push_back("later calls of the task do not see what is staged: " + describe(left.error()));
     return changes;
   }();
   std::vector<std::string> notes;

@@ -20,7 +20,8 @@ class ModelReads : public Hook {
   }
   ::testing::AssertionResult names_no_way_around(const std::string& text) const {
     static const std::regex flags(" --(ro|rw|net|profile|autonomy|commands|isolation|skill|memory)");
-    static const std::regex commands("cloche (approve|run|call|hook|log|config|explain|doctor|test)");
+    static const std::regex commands(
+        "cloche (approve|run|call|hook|log|config|explain|doctor|test|changes|diff|undo)");
     static const std::regex places("[.]json|permissions[.]|[.]config|[.]local");
     for (const auto* pattern : {&flags, &commands, &places})
       if (std::regex_search(text, *pattern)) return ::testing::AssertionFailure() << text;

@@ -83,7 +83,7 @@ class ChangesDoor {
   Result<int> run() {
     const std::string current = TRY(sys::hold(".")).path;
     TRY(follow_workspace(current));
-    const auto all_recovered = store_.sets().recover();
+    const auto all_recovered = store_.recover();
     for (const Recovered& recovered : all_recovered) complain(recovered_text(recovered));
     if (!all_recovered.empty()) store_.sets().empty_trash();
     all_ = store_.sets().list();
@@ -129,9 +129,21 @@ class ChangesDoor {
   }
 
   Result<std::vector<SetHeader>> wanted() const {
-    if (!arguments_.word.empty()) return choose_sets(all_, arguments_.word, here_);
     const bool is_of_changes = arguments_.command == ChangesCommand::changes;
-    return is_of_changes ? the_waiting_one() : choose_sets(all_, "last", here_);
+    if (arguments_.word.empty() && is_of_changes) return the_waiting_one();
+    IsCandidate may_be_last;
+    if (arguments_.action == Action::undo)
+      may_be_last = [&](const SetHeader& header) { return has_any_in_project(header.id); };
+    return choose_sets(all_, arguments_.word.empty() ? "last" : arguments_.word, here_, may_be_last);
+  }
+
+  // One that was taken back, but for what was withheld of it, has nothing more to undo.
+  bool has_any_in_project(const std::string& id) const {
+    const auto set = store_.sets().find(id);
+    if (!set.ok()) return true;  // which says what is wrong with it
+    for (size_t i = 0; i < set.value().changes.changes.size(); ++i)
+      if (is_in_project(set.value(), i)) return true;
+    return false;
   }
 
   // No set is meant.

@@ -143,7 +143,8 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
 
 }  // namespace
 
-int finish_run(const CallResult& result, const RunArguments& arguments) {
+int finish_run(const CallResult& result, const RunArguments& arguments,
+               std::string (*say_changes)(const ChangesOutcome&)) {
   const Outcome& outcome = result.outcome;
   const bool ran = outcome.end != End::refused && outcome.end != End::failed;
   const auto json = [&] { return to_json(outcome, ran ? result.plan_digest : "", result.notes) + "\n"; };
@@ -163,7 +164,7 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    if (outcome.changes && !outcome.changes->is_whole()) complain(summary_line(*outcome.changes));
+    if (outcome.changes && !outcome.changes->is_whole()) complain(say_changes(*outcome.changes));
   }
   return outcome.exit_code;
 }

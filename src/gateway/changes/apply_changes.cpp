@@ -171,7 +171,7 @@ Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
   }
   forget_merged(merged);
   if (!outcome_.conflicts.empty()) return {};
-  outcome_.conflicts = TRY(find_dangers(chosen_changes(), layers, git_, named(paths)));
+  outcome_.conflicts = TRY(find_dangers(chosen_changes(), layers, git_, named(paths), Links::judged));
   return {};
 }
 

@@ -28,10 +28,12 @@ std::vector<SetHeader> with_label(const std::vector<SetHeader>& all, const std::
   return found;
 }
 
-std::vector<SetHeader> choose_last(const std::vector<SetHeader>& all, const WorkspaceHere& here) {
+std::vector<SetHeader> choose_last(const std::vector<SetHeader>& all, const WorkspaceHere& here,
+                                   const IsCandidate& may_be_last) {
   for (const SetHeader& set : all) {
     if (!is_same_directory(set.workspace, here.directory)) continue;
-    if (set.status == SetStatus::committed && !is_undo(all, set)) return {set};
+    if (set.status != SetStatus::committed || is_undo(all, set)) continue;
+    if (!may_be_last || may_be_last(set)) return {set};
   }
   return {};
 }
@@ -68,8 +70,8 @@ Result<WorkspaceHere> workspace_here(const std::vector<SetHeader>& all, const st
 }
 
 Result<std::vector<SetHeader>> choose_sets(const std::vector<SetHeader>& all, const std::string& word,
-                                           const WorkspaceHere& here) {
-  if (word == "last") return choose_last(all, here);
+                                           const WorkspaceHere& here, const IsCandidate& may_be_last) {
+  if (word == "last") return choose_last(all, here, may_be_last);
   if (const SetHeader* const set = find_id(all, word)) return std::vector<SetHeader>{*set};
   std::vector<SetHeader> found = with_label(all, word);
   if (!found.empty()) return found;

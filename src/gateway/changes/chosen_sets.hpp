@@ -2,6 +2,7 @@
 // current directory is.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,10 @@ bool is_undo(const std::vector<SetHeader>& all, const SetHeader& set);
 
 // "last": the newest set that changed the workspace, if there is one. A set's id. RUN/CALL, or CALL alone,
 // the newest of that name here: all sets of that call. RUN: all sets of that run. `all` and the answer are
-// newest first; an undo is meant by its id alone.
+// newest first; an undo is meant by its id alone. `may_be_last` leaves sets out of "last".
+using IsCandidate = std::function<bool(const SetHeader& set)>;
 Result<std::vector<SetHeader>> choose_sets(const std::vector<SetHeader>& all, const std::string& word,
-                                           const WorkspaceHere& here);
+                                           const WorkspaceHere& here, const IsCandidate& may_be_last = {});
 
 // Paths as the operator writes them: from the current directory, or absolute. A set of another workspace:
 // from that workspace.

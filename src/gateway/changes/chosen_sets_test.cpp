@@ -70,6 +70,16 @@ TEST(ChosenSets, AreFoundByWord) {
   for (const auto& row : rows) EXPECT_EQ(chosen(row.word, row.inode), row.ids) << row.word;
 }
 
+TEST(ChosenSets, TheLastOneIsOneThatMayBe) {
+  const auto all = a_store();
+  const auto last = [&](const IsCandidate& may_be_last) {
+    const auto sets = choose_sets(all, "last", {{"/w", 7, 1}, ""}, may_be_last);
+    return sets.value().empty() ? "none" : sets.value().front().id;
+  };
+  EXPECT_EQ(last([](const SetHeader& set) { return set.id != "a-1"; }), "r2-c-0001");
+  EXPECT_EQ(last([](const SetHeader&) { return false; }), "none");
+}
+
 TEST(ChosenSets, WhatTakesBackAnUndoIsAChangeAgain) {
   auto all = a_store();
   all.insert(all.begin(), an_undo("u-2", "u-1", "r2/c-0002"));

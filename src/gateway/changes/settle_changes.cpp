@@ -104,10 +104,8 @@ std::vector<std::string> large_copies(const ChangeSet& set) {
     const bool is_copied = change.kind == ChangeKind::changed && change.before && change.after &&
                            change.before->kind == FileKind::file && change.after->kind == FileKind::file;
     if (is_copied && change.before->size >= large)
-      notes.push_back(
-          shown(shown_path(set, change.tree, change.path)) + " of " +
-          std::to_string(change.before->size >> 20) +
-          " MiB was copied before it was changed; live_paths names what is written without a copy");
+      notes.push_back(shown(shown_path(set, change.tree, change.path)) + " of " +
+                      std::to_string(change.before->size >> 20) + " MiB was copied before it was changed");
   }
   return notes;
 }
@@ -144,7 +142,8 @@ class Settling {
     // together.
     std::vector<ChangedTree> roots;
     for (const TreeLayers& tree : trees_) roots.push_back(tree.tree);
-    sets_.recover_interrupted();  // what a killed call has left half done is not judged with this one
+    // What a killed call has left half done is not judged with this one.
+    sets_.recover_interrupted([&](const StoredSet& set) { return may_be_finished(set, terms_.git); });
     const auto lock = lock_commits(terms_.state, roots);
     TRY(let_go());
     const uint64_t until_ms = sys::monotonic_ms() + plan.limits.judge_ms;
@@ -237,8 +236,10 @@ class Settling {
     may_be_stored_ = false;
     SetInWork& work = work_.emplace(TRY(begin_set(layers_, sets_, terms_)));
     if (!goes_on) work.header.why = why;  // what is in the way of the first is in the way of all
-    // Half of a call that the user broke off is put aside: the next one goes on from the project.
-    if (!goes_on && terms_.was_cancelled && terms_.writes != Writes::stage) work.header.task.clear();
+    // Half of a call that the user broke off is put aside: the next one goes on from the project. And what is
+    // asked about is of no task before the answer: the answer is about this call alone.
+    const bool is_put_aside = terms_.was_cancelled && terms_.writes != Writes::stage;
+    if (!goes_on && (is_put_aside || outcome_.asks)) work.header.task.clear();
     TRY(close_directories(trees_, set_));
     TRY(sets_.stage(work, set_, verdicts_));
     outcome_.end = ChangesEnd::staged;
@@ -280,6 +281,10 @@ Question question_about(const ChangesOutcome& changes, const std::string& label)
   if (asked > most_shown) text += "  and " + std::to_string(asked - most_shown) + " more\n";
   text += "bring it in? no leaves it staged as " + changes.set + "\n";
   return {.digest = changes.digest, .text = std::move(text)};
+}
+
+Result<void> leave_staged(const ChangesOutcome& changes, const ChangeTerms& terms) {
+  return ChangeSets(terms.state, boot_id()).give_to_task(changes.set, terms.task);
 }
 
 void bring_in(ChangesOutcome& changes, const ChangeTerms& terms) {

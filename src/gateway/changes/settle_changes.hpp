@@ -39,7 +39,9 @@ Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan&
 // Of a set that is staged because a rule asks: the question, and what a yes to it does. Nothing reaches the
 // project but by StoredChanges::apply(): what the host did while the question was open is in the way, and the
 // judge speaks again.
+// No later call writes to the set before it is brought in, or left to its task.
 Question question_about(const ChangesOutcome& changes, const std::string& label);
 void bring_in(ChangesOutcome& changes, const ChangeTerms& terms);
+Result<void> leave_staged(const ChangesOutcome& changes, const ChangeTerms& terms);
 
 }  // namespace cloche

@@ -36,7 +36,7 @@ Result<std::vector<ConflictingPath>> dangers_of_undo(const UndoPlan& plan, const
   std::vector<TreePath> answered = named;
   for (const Change& change : plan.changes.changes)
     if (!change.after) answered.push_back(change.where());
-  return find_dangers(plan.changes, layers, git, answered);
+  return find_dangers(plan.changes, layers, git, answered, Links::as_they_were);
 }
 
 // Of an undo that was planned and is to be done.
@@ -113,10 +113,20 @@ Result<void> check_places(const SetHeader& set) {
 
 Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
                                                   const std::vector<TreeLayers>& layers,
-                                                  const GitSources& git, const std::vector<TreePath>& named) {
+                                                  const GitSources& git, const std::vector<TreePath>& named,
+                                                  Links links) {
   const std::set<TreePath> answered(named.begin(), named.end());
-  const auto dangers = dangers_of(changes, TRY(look_around_changes(changes, layers, git)), {});
+  const ChangeFacts facts = TRY(look_around_changes(changes, layers, git));
+  const auto dangers = dangers_of(changes, facts, {});
   std::vector<ConflictingPath> found;
+  for (const size_t place :
+       links == Links::judged ? redirected_links(changes, facts, {}) : std::vector<size_t>()) {
+    const Change& change = changes.changes[place];
+    if (!answered.contains(change.where()))
+      found.push_back({shown_path(changes, change.tree, change.path),
+                       "is a link that leads out of the directories of the call by now (name this path "
+                       "itself to bring it in)"});
+  }
   for (size_t i = 0; i < dangers.size(); ++i) {
     const Change& change = changes.changes[i];
     if (dangers[i] && !answered.contains(change.where()))
@@ -125,6 +135,23 @@ Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
            "would be executed by the host: " + *dangers[i] + " (name this path itself to bring it in)"});
   }
   return found;
+}
+
+bool may_be_finished(const StoredSet& set, const GitSources& git) {
+  if (!set.header.undoes.empty()) return true;  // it puts back what was there
+  const auto held = hold_trees(set.header.trees);
+  if (!held.ok()) return false;
+  ChangeSet coming{.trees = set.changes.trees};
+  for (size_t i = 0; i < set.changes.changes.size(); ++i)
+    if (i < set.verdicts.size() && set.verdicts[i].fate == Fate::committed)
+      coming.changes.push_back(set.changes.changes[i]);
+  const auto layers = held.value().layers(set.header.trees, set.header.attributes);
+  const auto dangers = find_dangers(coming, layers, git, {}, Links::as_they_were);
+  return dangers.ok() && dangers.value().empty();
+}
+
+std::vector<Recovered> StoredChanges::recover() const {
+  return sets_.recover([&](const StoredSet& set) { return may_be_finished(set, git_); });
 }
 
 Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::vector<TreePath>& paths,

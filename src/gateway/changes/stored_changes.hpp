@@ -59,6 +59,7 @@ class StoredChanges {
       : state_(state), git_(std::move(git)), sets_(state, boot_id()) {}
 
   const ChangeSets& sets() const { return sets_; }
+  std::vector<Recovered> recover() const;
 
   // An Error: the set cannot be worked on, or does not have these paths. A set that was not judged is judged
   // by these rules.
@@ -93,10 +94,16 @@ std::vector<ChangedPath> paths_at(const ChangeSet& changes, const std::vector<Ch
 
 // What of these changes the host would execute as the project is now: other calls have committed since they
 // were judged, and single paths may mean something else than all of them. What is named itself is the
-// operator's own answer.
+// operator's own answer. An undo puts links back as they were.
+enum class Links { judged, as_they_were };
 Result<std::vector<ConflictingPath>> find_dangers(const ChangeSet& changes,
                                                   const std::vector<TreeLayers>& layers,
-                                                  const GitSources& git, const std::vector<TreePath>& named);
+                                                  const GitSources& git, const std::vector<TreePath>& named,
+                                                  Links links);
+
+// Whether what a killed process began to commit may still come in, as the project is now. What cannot be told
+// any more may not: it is taken back, and waits.
+bool may_be_finished(const StoredSet& set, const GitSources& git);
 
 // An Error where the workspace of the set, or another tree of it, was replaced since.
 Result<void> check_places(const SetHeader& set);

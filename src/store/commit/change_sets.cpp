@@ -195,13 +195,33 @@ Result<void> ChangeSets::list_anew(const SetInWork& set, const ChangeSet& change
 Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
                                const std::vector<ChangeVerdict>& verdicts) const {
   TRY(list_anew(set, changes, verdicts));
-  const std::string& task = set.header.task;
-  if (!task.empty()) {
-    const std::string file = task_file(task, set.header.workspace);
-    if (!with_reserve([&] { return write_private_file(file, set.header.id); }))
-      return system_error("write to " + shown(tasks_));
-  }
+  TRY(name_for_task(set));
   return set_status(set, SetStatus::staged);
+}
+
+Result<void> ChangeSets::name_for_task(SetInWork& set) const {
+  const std::string& task = set.header.task;
+  if (task.empty()) return {};
+  const auto other = staged_of(task, set.header.workspace);
+  const bool is_another = other && other->header.id != set.header.id;
+  // One that is in use by no process could not be continued: the task goes on without it.
+  const bool is_stuck =
+      is_another && other->header.status == SetStatus::continued && work_on(other->header.id).ok();
+  if (is_another && !is_stuck) {
+    set.header.task.clear();  // calls beside each other: the first one is what the task goes on from
+    return {};
+  }
+  if (!with_reserve([&] { return write_private_file(task_file(task, set.header.workspace), set.header.id); }))
+    return system_error("write to " + shown(tasks_));
+  return {};
+}
+
+Result<void> ChangeSets::give_to_task(const std::string& id, const std::string& task) const {
+  SetInWork work = TRY(work_on(id));
+  if (work.header.status != SetStatus::staged) return {};
+  work.header.task = task;
+  TRY(name_for_task(work));
+  return write_header(work.header);
 }
 
 std::string ChangeSets::task_file(const std::string& task, const KnownDirectory& workspace) const {
@@ -248,6 +268,8 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
     TRY(record_end(set, end));
     return end;
   };
+  // Who finds it removes what a killed commit leaves in the project.
+  if (set.header.status == SetStatus::staged) mark(set.header.id, SetStatus::committing);
   set.header.sync = options.sync;
   set.header.kept = count_kept_bytes(changes, verdicts, TRY(hold_trees(set.header.trees)).trees);
   if (const auto why =
@@ -355,10 +377,14 @@ Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& u
     if (paths.contains(set.changes.changes[i].where())) left.insert(i);
   set.left.assign(left.begin(), left.end());
   TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, set.left)));
-  for (size_t i = 0; i < count; ++i)
+  bool waits = false;
+  for (size_t i = 0; i < count; ++i) {
     if (is_in_project(set, i)) return {};
+    waits = waits || set.verdicts[i].fate != Fate::committed;
+  }
   work.header.kept = {};  // all of it is in the project again
-  return set_status(work, SetStatus::undone);
+  // What was withheld waits on.
+  return waits ? write_header(work.header) : set_status(work, SetStatus::undone);
 }
 
 Result<void> ChangeSets::forget(SetInWork& work, const ChangeSet& forgotten) const {

@@ -67,9 +67,12 @@ class ChangeSets {
   Result<Committed> commit(SetInWork& set, const ChangeSet& changes,
                            const std::vector<ChangeVerdict>& verdicts, CommitSteps planned,
                            const CommitOptions& options = {}) const;
-  // Keeps the changes, and brings nothing of them into the project.
+  // Keeps the changes, and brings nothing of them into the project. A task has one set that waits: where
+  // another one does, this one is of no task.
   Result<void> stage(SetInWork& set, const ChangeSet& changes,
                      const std::vector<ChangeVerdict>& verdicts) const;
+  // Later calls of the task go on from it, unless it waits no more, or another set of the task does.
+  Result<void> give_to_task(const std::string& id, const std::string& task) const;
   // Replaces the list of a set that waits, and nothing else of it: its task may have gone on with another
   // set.
   Result<void> list_anew(const SetInWork& set, const ChangeSet& changes,
@@ -105,7 +108,7 @@ class ChangeSets {
   using IsAllowed = std::function<bool(const StoredSet& set)>;
   std::vector<Recovered> recover(const IsAllowed& is_allowed = {}) const;
   // The same for every call: looks at nothing but the marks of sets that a process works on.
-  void recover_interrupted() const;
+  void recover_interrupted(const IsAllowed& is_allowed = {}) const;
 
   // Moves the set out of the way; empty_trash() removes its bytes.
   Result<void> drop(const std::string& id) const;
@@ -147,6 +150,7 @@ class ChangeSets {
   void note_kept(const KeptBytes& kept) const;
   KeptTotal read_tally() const;
 
+  Result<void> name_for_task(SetInWork& set) const;
   // Names the set that is staged of a task.
   std::string task_file(const std::string& task, const KnownDirectory& workspace) const;
 

@@ -21,10 +21,10 @@ std::vector<Recovered> ChangeSets::recover(const IsAllowed& is_allowed) const {
   return answer;
 }
 
-void ChangeSets::recover_interrupted() const {
+void ChangeSets::recover_interrupted(const IsAllowed& is_allowed) const {
   for (const auto& name : names_in(marks_)) {
     const auto header = read_header(directory_of(name));
-    if (header.ok()) (void)recover_one(header.value(), {});
+    if (header.ok()) (void)recover_one(header.value(), is_allowed);
   }
 }
 
