@@ -16,7 +16,7 @@
 #include "store/commit/layer_walk.hpp"
 #include "store/commit/tree_directories.hpp"
 #include "store/layers/change_clock.hpp"
-#include "store/layers/git_index.hpp"
+#include "policy/protected/git_index.hpp"
 #include "store/layers/layer_entry.hpp"
 
 namespace cloche {

@@ -9,7 +9,7 @@
 
 #include "base/sys/sys.hpp"
 #include "store/layers/directory_origin.hpp"
-#include "store/layers/git_index.hpp"
+#include "policy/protected/git_index.hpp"
 #include "store/layers/layer_entry.hpp"
 #include "store/layers/open_writers.hpp"
 #include "store/workspace/safe_walk.hpp"

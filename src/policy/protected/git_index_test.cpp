@@ -1,4 +1,4 @@
-#include "store/layers/git_index.hpp"
+#include "policy/protected/git_index.hpp"
 
 #include <gtest/gtest.h>
 
