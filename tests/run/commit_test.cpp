@@ -187,6 +187,54 @@ TEST_P(Commit, WhatSeveralCallsPrepareIsNotExecuted) {
   }
 }
 
+// Files of git's own working that make the host's git write where no commit could. Each row: what a call
+// leaves, which path of it is withheld, what the host does then, and what that makes.
+TEST_P(Commit, WhatMakesGitWriteElsewhereIsWithheld) {
+  NEEDS("git");
+  NEEDS("python3");
+  file("index.py", R"(import hashlib, struct, subprocess, sys
+data = b'DIRC' + struct.pack('>II', 2, 1)
+for name in sys.argv[1:]:
+    blob = subprocess.run(['git', 'hash-object', '-w', '--stdin'], input=b'#!/bin/sh\ntouch ran\n', capture_output=True).stdout
+    entry = struct.pack('>10I', 0, 0, 0, 0, 0, 0, 0o100755, 0, 0, 0) + bytes.fromhex(blob.decode().strip())
+    entry += struct.pack('>H', len(name)) + name.encode()
+    data += entry + bytes(8 - len(entry) % 8)
+open('.git/index', 'wb').write(data + hashlib.sha1(data).digest())
+)");
+  const std::string begin =
+      "rm -rf .git ran ../escaped; git init -q .; git config user.name A; git config user.email "
+      "a@example.org; "
+      "echo a > a; git add a; git commit -qm a";
+  const std::string resolution = std::string(39, '0') + "1";
+  const struct {
+    std::string call;
+    std::string withheld;
+    std::string uses;
+    std::string made;
+  } rows[] = {
+      {"/usr/bin/python3 index.py .git/hooks/post-checkout", "staged .git/index", "git checkout .",
+       ".git/hooks/post-checkout"},
+      {"/usr/bin/python3 index.py ../escaped", "staged .git/index", "git checkout .", "../escaped"},
+      {"mkdir -p .git/rr-cache/" + resolution + "; cp .git/config .git/rr-cache/" + resolution +
+           "/preimage; (cat .git/config; echo '[alias] planted = x') > .git/rr-cache/" + resolution +
+           "/postimage; printf '" + resolution + ".-1\\t.git/config\\0' > .git/MERGE_RR",
+       "withheld .git/MERGE_RR", "echo b >> a; git commit -qam b; git config alias.planted && touch ran",
+       "ran"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.call);
+    ASSERT_TRUE(exited(outside(begin), 0));
+    const Answer ran = after(row.call);
+    EXPECT_EQ(std::ranges::count(changes(ran.json), row.withheld), 1) << ran.ran.out;
+    outside(row.uses);
+    EXPECT_FALSE(is_there(row.made));
+    // The control: without Cloche git writes it.
+    ASSERT_TRUE(exited(outside(begin + "; " + row.call), 0));
+    outside(row.uses);
+    EXPECT_TRUE(is_there(row.made)) << "the attack does not work on this host";
+  }
+}
+
 // What a configuration names from the top of a checkout is executed in every directory that becomes one.
 TEST_P(Commit, ADirectoryThatBecomesAWorkingTreeBringsNoHooksAlong) {
   const std::string hook =

@@ -100,6 +100,7 @@ struct ChangeFacts {
   std::map<TreePath, PathEnd> working_trees = {};
   // Changed configurations with a remote in Cloche's own directory.
   std::set<TreePath> unjudged_remotes = {};
+  std::set<TreePath> sha256_indexes = {};  // changed ones of a repository whose objects have long names
   std::map<TreePath, GitContents> git_contents = {};
   // By checkout: the git directories that it had before the call, and those that these share.
   std::map<TreePath, std::set<TreePath>> git_directories = {};

@@ -89,6 +89,7 @@ bool is_dispensable(const Change& change, const std::optional<Membership>& membe
   switch (member->rule) {
     case MemberRule::always:
     case MemberRule::git_hooks:
+    case MemberRule::git_resolutions:
     case MemberRule::git_remotes: return true;
     case MemberRule::git_config:
       return change.kind == ChangeKind::changed &&

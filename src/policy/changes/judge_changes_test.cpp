@@ -44,6 +44,8 @@ const std::vector<DirectoryAround::Name> in_git = {{"HEAD", NameKind::other},
                                                    {"objects", NameKind::directory},
                                                    {"refs", NameKind::directory}};
 
+const std::string empty_index = std::string("DIRC\0\0\0\2\0\0\0\0", 12) + std::string(20, '\0');
+
 void add_repository(ChangeFacts& facts) {
   add_directory(facts, "", {dot_git});
   add_directory(facts, ".git", in_git);
@@ -199,7 +201,30 @@ const Row repositories[] = {
     {"what git writes",
      {changed(".git/index"), created(".git/refs/heads/x"), changed(".git/HEAD"),
       created(".git/COMMIT_EDITMSG")},
-     add_repository},
+     [](ChangeFacts& facts) {
+       add_repository(facts);
+       facts.texts_after[{0, ".git/index"}] = empty_index;
+     }},
+    {"an index of which nothing is known", {changed(".git/index")}, add_repository, {".git/index"}},
+    {"an index of long names of objects",
+     {changed(".git/index")},
+     [](ChangeFacts& facts) {
+       add_repository(facts);
+       facts.texts_after[{0, ".git/index"}] = empty_index + std::string(12, '\0');
+     },
+     {".git/index"}},
+    {"likewise where the repository says so",
+     {changed(".git/index")},
+     [](ChangeFacts& facts) {
+       add_repository(facts);
+       facts.texts_after[{0, ".git/index"}] = empty_index + std::string(12, '\0');
+       facts.sha256_indexes.insert({0, ".git/index"});
+     }},
+    {"no files that git would copy", {created(".git/MERGE_RR", file(0644, 0))}, add_repository},
+    {"files that git would copy",
+     {created(".git/MERGE_RR", file(0644, 5))},
+     add_repository,
+     {".git/MERGE_RR"}},
     {"a configuration",
      {changed(".git/config")},
      [](ChangeFacts& facts) {

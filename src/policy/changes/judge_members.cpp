@@ -6,6 +6,7 @@
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
+#include "policy/protected/git_index.hpp"
 
 namespace cloche {
 namespace {
@@ -92,6 +93,12 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
     case MemberRule::git_hooks: return judge_hooks(change, member);
     case MemberRule::git_todo:
     case MemberRule::git_strategy: return judge_text(change, member);
+    case MemberRule::git_index: return judge_index(change, member);
+    case MemberRule::git_resolutions: {
+      const bool names_files =
+          change.after && (change.after->kind != FileKind::file || change.after->size > 0);
+      return names_files ? Danger(member.reason) : std::nullopt;
+    }
     case MemberRule::git_link:
     case MemberRule::git_pointer:
       if (!change.after) return std::nullopt;
@@ -130,6 +137,8 @@ std::optional<std::string> ChangedMemberJudge::judge_config(const Change& change
   const bool is_harmless = !working_tree.empty() && has_harmless_working_tree(key);
   const auto allows = [&](std::string_view value) { return is_harmless && value == working_tree; };
   if (const auto danger = danger_in_git_config(text->second, before, allows)) return worded(*danger);
+  if (then != facts_.texts_before.end() && object_format(then->second) != object_format(text->second))
+    return "git would read what is in the repository in another way";
   if (facts_.unjudged_remotes.contains(key))
     return "git runs the hooks of a repository that it pushes to, and calls write to this one unjudged";
   return std::nullopt;
@@ -171,6 +180,18 @@ std::optional<std::string> ChangedMemberJudge::judge_text(const Change& change, 
     return has_exec_line(text->second) ? Danger(member.reason) : std::nullopt;
   const auto runs = member.part == GitPart::rebase ? is_strategy_by_path : has_strategy_by_path;
   return runs(text->second) ? Danger(member.reason) : std::nullopt;
+}
+
+std::optional<std::string> ChangedMemberJudge::judge_index(const Change& change, const Membership& member) {
+  const bool is_file = is_kind(change.after, FileKind::file);
+  if (!change.after || (is_file && change.kind == ChangeKind::changed && !change.differs.contents))
+    return std::nullopt;
+  const auto text = facts_.texts_after.find(change.where());
+  if (!is_file || text == facts_.texts_after.end()) return std::string(member.reason);
+  const auto names = facts_.sha256_indexes.contains(change.where()) ? ObjectNames::sha256 : ObjectNames::sha1;
+  if (const auto danger = danger_in_git_index(text->second, names))
+    return std::string(member.reason) + ", and " + *danger;
+  return std::nullopt;
 }
 
 std::optional<std::string> ChangedMemberJudge::judge_pointer(const Change& change, std::string_view reason) {

@@ -22,11 +22,17 @@ constexpr std::string_view harmless[] = {
     "branch.*.pushremote",  // by is_remote_name
     "branch.*.rebase",
     "branch.*.remote",  // by is_remote_name
+    "branch.autosetupmerge",
+    "branch.autosetuprebase",
+    "branch.sort",
     "color.branch",
     "color.diff",
     "color.status",
     "color.ui",
+    "column.ui",
     "commit.gpgsign",  // runs the host's own gpg, not one that is named here
+    "commit.status",
+    "commit.verbose",
     "core.abbrev",
     "core.autocrlf",
     "core.bare",
@@ -51,12 +57,26 @@ constexpr std::string_view harmless[] = {
     "core.symlinks",
     "core.untrackedcache",
     "core.whitespace",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.colormovedws",
+    "diff.context",
+    "diff.interhunkcontext",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.renamelimit",
+    "diff.renames",
+    "diff.submodule",
+    "diff.wserrorhighlight",
     "extensions.objectformat",
     "extensions.partialclone",  // by is_remote_name
     "extensions.refstorage",
+    "extensions.relativeworktrees",
     "extensions.worktreeconfig",  // that file is judged as well
     "fetch.fsckobjects",
+    "fetch.parallel",
     "fetch.prune",
+    "fetch.prunetags",
     "fetch.writecommitgraph",
     "gc.auto",
     "gc.autodetach",
@@ -65,15 +85,27 @@ constexpr std::string_view harmless[] = {
     "index.threads",
     "index.version",
     "init.defaultbranch",
+    "log.abbrevcommit",
+    "log.date",
+    "log.decorate",
     "maintenance.auto",
     "maintenance.strategy",
+    "merge.autostash",
     "merge.conflictstyle",
     "merge.ff",
+    "merge.log",
+    "merge.renames",
     "pack.threads",
     "pull.ff",
     "pull.rebase",
     "push.autosetupremote",
     "push.default",
+    "push.followtags",
+    "rebase.abbreviatecommands",
+    "rebase.autosquash",
+    "rebase.autostash",
+    "rebase.missingcommitscheck",
+    "rebase.updaterefs",
     "receive.denycurrentbranch",
     "receive.denynonfastforwards",
     "receive.fsckobjects",
@@ -85,12 +117,21 @@ constexpr std::string_view harmless[] = {
     "remote.*.pushurl",  // by is_url_harmless
     "remote.*.tagopt",
     "remote.*.url",  // by is_url_harmless
+    "rerere.autoupdate",
     "rerere.enabled",
+    "stash.showpatch",
+    "stash.showstat",
+    "status.branch",
+    "status.relativepaths",
+    "status.short",
+    "status.showuntrackedfiles",
+    "status.submodulesummary",
     "submodule.*.active",
     "submodule.*.branch",  // by is_no_option
     "submodule.*.url",     // by is_url_harmless
     "submodule.active",
     "tag.gpgsign",
+    "tag.sort",
     "transfer.fsckobjects",
     "uploadpack.allowanysha1inwant",
     "uploadpack.allowfilter",
@@ -99,6 +140,9 @@ constexpr std::string_view harmless[] = {
     "user.email",
     "user.name",
     "user.signingkey",
+    "user.useconfigonly",
+    "worktree.guessremote",
+    "worktree.userelativepaths",
 };
 static_assert(std::ranges::is_sorted(harmless));
 
@@ -153,7 +197,8 @@ bool is_name_harmless(const GitConfigEntry& entry) {
 
 std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   const std::string name = kind_of(entry);
-  if (!std::ranges::binary_search(harmless, std::string_view(name)))
+  const bool is_advice = entry.section == "advice" && !entry.has_name;  // which hints git prints
+  if (!is_advice && !std::ranges::binary_search(harmless, std::string_view(name)))
     return name + " is not known to run nothing";
   if (entry.has_name && !is_name_harmless(entry)) return name + ", by its name, may be an option or a URL";
   const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
@@ -256,6 +301,14 @@ std::optional<std::string> danger_in_git_config(std::string_view text, const std
     if (!was_there) return std::move(danger.what);
   }
   return std::nullopt;
+}
+
+std::string object_format(std::string_view text) {
+  std::string format = "sha1";
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next())
+    if (kind_of(*entry) == "extensions.objectformat") format = entry->value;
+  return format;
 }
 
 std::vector<std::string> local_remotes(std::string_view text) {

@@ -29,6 +29,9 @@ using AllowsWorktree = std::function<bool(std::string_view value)>;
 std::optional<std::string> danger_in_git_config(std::string_view text, const std::vector<std::string>& before,
                                                 const AllowsWorktree& allows_worktree = {});
 
+// The hash by which a repository with this configuration names its objects.
+std::string object_format(std::string_view text);
+
 // Where git of this host fetches from and pushes to without a network: paths, as git reads them.
 std::vector<std::string> local_remotes(std::string_view text);
 

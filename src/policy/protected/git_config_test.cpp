@@ -24,8 +24,15 @@ TEST(GitConfig, WhatGitItselfWritesStays) {
       "[extensions]\n\tpartialClone = origin\n\tworktreeConfig = true\n",
       "[index]\n\tsparse = true\n",
       "[uploadpack]\n\tallowFilter = true\n",
+      "[rebase]\n\tautosquash = true\n\tautostash = true\n[advice]\n\tdetachedHead = false\n",
   };
   for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text, {}), std::nullopt) << text;
+}
+
+TEST(GitConfig, SaysHowObjectsAreNamed) {
+  EXPECT_EQ(object_format(""), "sha1");
+  EXPECT_EQ(object_format("[Extensions]\n\tobjectFormat = sha256\n"), "sha256");
+  EXPECT_EQ(object_format("[extensions \"x\"]\n\tobjectFormat = sha256\n"), "sha1");
 }
 
 TEST(GitConfig, WhatRunsSomethingDoesNot) {

@@ -5,8 +5,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/sys/path.hpp"
 #include "base/text/sha256.hpp"
+#include "base/text/visible_text.hpp"
+#include "policy/protected/folded_name.hpp"
 
 namespace cloche {
 namespace {
@@ -18,10 +22,13 @@ struct Entry {
   uint32_t mode = 0;
   std::string_view object = {};
   uint32_t flags = 0;
+  uint32_t noted_length = 0;  // of the name: git goes by this, and reading goes by the NUL behind it
   std::string name = {};
 
   bool operator==(const Entry&) const = default;
 };
+
+constexpr uint32_t length_bits = 0x0fff;
 
 // Longer than any path that git can check out. In format 4 one byte can repeat the name before it.
 constexpr size_t longest_name = 4096;
@@ -104,7 +111,6 @@ std::string compressed_name(Bytes& bytes, const std::string& last) {
 
 Entry read_entry(Bytes& bytes, uint32_t version, size_t id_bytes, const std::string& last) {
   constexpr uint32_t is_extended = 0x4000;
-  constexpr uint32_t length_bits = 0x0fff;  // of the name, which is compared itself
   const size_t start = bytes.left();
   Entry entry;
   bytes.take(4 * 6);  // two times, device, inode
@@ -113,6 +119,7 @@ Entry read_entry(Bytes& bytes, uint32_t version, size_t id_bytes, const std::str
   entry.object = bytes.take(id_bytes);
   entry.flags = bytes.number(2);
   if ((entry.flags & is_extended) != 0) entry.flags |= bytes.number(2) << 16U;
+  entry.noted_length = entry.flags & length_bits;
   // Set where further flags follow, and those are compared.
   entry.flags &= ~(length_bits | is_extended);
   entry.name = version >= 4 ? compressed_name(bytes, last) : padded_name(bytes, start - bytes.left());
@@ -140,13 +147,17 @@ class IndexReader {
     return entry;
   }
   // Its name and its contents. To be asked after the last entry.
-  std::optional<std::pair<std::string_view, std::string_view>> next_extension() {
-    while (bytes_.left() > 0) {
-      const std::string_view name = bytes_.take(4);
-      const std::string_view contents = bytes_.take(bytes_.number(4));
-      if (!bytes_.failed() && !is_cache(name)) return std::pair(name, contents);
-    }
-    return std::nullopt;
+  using Extension = std::pair<std::string_view, std::string_view>;
+  std::optional<Extension> next_extension() {
+    if (bytes_.left() == 0) return std::nullopt;
+    const std::string_view name = bytes_.take(4);
+    const std::string_view contents = bytes_.take(bytes_.number(4));
+    return bytes_.failed() ? std::nullopt : std::optional(Extension(name, contents));
+  }
+  std::optional<Extension> next_content() {
+    auto extension = next_extension();
+    while (extension && is_cache(extension->first)) extension = next_extension();
+    return extension;
   }
   bool failed() const { return bytes_.failed(); }
   size_t left() const { return bytes_.left(); }
@@ -168,12 +179,55 @@ bool is_same_as(std::string_view one, std::string_view other, size_t id_bytes) {
     if (!a) break;
   }
   for (;;) {
-    const auto a = left.next_extension();
-    if (a != right.next_extension()) return false;
+    const auto a = left.next_content();
+    if (a != right.next_content()) return false;
     if (!a) break;
   }
   return !left.failed() && !right.failed();
 }
+
+// As git itself wants every name that it adds.
+bool is_path_of_git(std::string_view path) {
+  for (;;) {
+    const size_t slash = path.find('/');
+    const std::string_view name = path.substr(0, slash);
+    if (name.empty() || name == "." || name == "..") return false;
+    const bool is_plain = name.front() != '.' && name.find('~') == std::string_view::npos &&
+                          static_cast<unsigned char>(name.front()) < 0x80;
+    if (!is_plain) {
+      const std::string folded = folded_name(name);
+      if (folded == ".git" || folded == "git~1") return false;
+    }
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// Git reads a large index in parallel, from the places that two tables at its end say. They must be those
+// where the entries are.
+class PlacesOfEntries {
+ public:
+  PlacesOfEntries(size_t size, size_t left) : size_(size), begins_{size - left} {}
+
+  void note(size_t left) { begins_.push_back(size_ - left); }
+
+  bool are_said_by(std::string_view extension, std::string_view contents) const {
+    Bytes bytes(contents);
+    if (extension == "EOIE") return bytes.number(4) == begins_.back();
+    if (extension != "IEOT") return true;
+    if (bytes.number(4) != 1) return false;
+    size_t entry = 0;
+    while (bytes.left() > 0) {
+      if (entry >= begins_.size() || bytes.number(4) != begins_[entry]) return false;
+      entry += bytes.number(4);
+    }
+    return !bytes.failed() && entry + 1 == begins_.size();
+  }
+
+ private:
+  size_t size_;
+  std::vector<size_t> begins_;  // of each entry, and where the last one ends
+};
 
 constexpr size_t stat_fields = 10;  // of four bytes each, at the front of an entry
 enum StatField : size_t {
@@ -238,6 +292,31 @@ std::optional<std::string> refreshed_index(std::string_view index, const LookAtE
   }
   if (reader.failed() || !is_changed) return std::nullopt;
   return refreshed + sha1_bytes(refreshed);
+}
+
+std::optional<std::string> danger_in_git_index(std::string_view text, ObjectNames names) {
+  constexpr const char* unreadable = "it is not written as git writes one";
+  constexpr uint32_t sparse_directory = 0040000;
+  const size_t id_bytes = names == ObjectNames::sha1 ? sha1_length : sha256_length;
+  IndexReader reader(text, id_bytes);
+  PlacesOfEntries places(text.size() - std::min(text.size(), id_bytes), reader.left());
+  bool has_unnamed = false;  // of a split one: it stands for an entry of the other part
+  while (const auto entry = reader.next_entry()) {
+    places.note(reader.left());
+    std::string_view path = entry->name;
+    if (entry->noted_length != std::min<size_t>(path.size(), length_bits)) return unreadable;
+    has_unnamed = has_unnamed || path.empty();
+    if (entry->mode == sparse_directory && path.ends_with('/')) path.remove_suffix(1);
+    if (!path.empty() && !is_path_of_git(path))
+      return "git would write to '" + shown(entry->name) + "', which is no path of a checkout";
+  }
+  bool is_split = false;
+  while (const auto extension = reader.next_extension()) {
+    is_split = is_split || extension->first == "link";
+    if (!places.are_said_by(extension->first, extension->second)) return unreadable;
+  }
+  if (reader.failed() || (has_unnamed && !is_split)) return unreadable;
+  return std::nullopt;
 }
 
 // The file does not say how long its object names are. Read with the wrong length, it does not come out even.

@@ -1,5 +1,6 @@
-// Git's index, compared without what git notes of the files on the disk: `git status` writes that anew when a
-// file was touched, and the index stays the same. Formats 2 to 4, SHA-1 and SHA-256. Pure.
+// Git's index: which paths it makes git write, and two of them compared without what git notes of the files
+// on the disk: `git status` writes that anew when a file was touched, and the index stays the same. Formats 2
+// to 4, SHA-1 and SHA-256. Pure.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,6 +15,15 @@ namespace cloche {
 // Equal entries (name, mode, object, stage, flags) and equal extensions, but for caches that git makes again
 // from the entries or from the disk. False as well for what cannot be read as an index.
 bool is_same_index(std::string_view one, std::string_view other);
+
+// The longest that is judged: some 600,000 entries.
+inline constexpr size_t max_git_index_bytes = size_t{128} << 20;
+
+// Git checks the paths of what it commits or adds, and takes those of an index that it finds as they are: a
+// checkout writes to .git/hooks and to ../x. Why this one, or a part of a split one, could make it do so;
+// nothing: every path is one that git would add itself, and there is one way to read it.
+enum class ObjectNames { sha1, sha256 };  // as the repository's configuration says
+std::optional<std::string> danger_in_git_index(std::string_view text, ObjectNames names);
 
 struct EntryFile {
   struct stat seen = {};

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct File {
   uint32_t stat_data = 7;
   uint32_t mode = 0100644;
   uint32_t flags = 0;
+  std::optional<size_t> noted_length = {};  // none: as it is
 };
 
 std::string number(uint32_t value, int bytes) {
@@ -36,7 +39,8 @@ std::string index_of(const std::vector<File>& files, uint32_t version = 2, size_
     entry += number(file.mode, 4);
     for (int i = 0; i < 3; ++i) entry += number(file.stat_data, 4);
     entry += std::string(id_bytes, file.object);
-    entry += number((file.flags & 0xf000U) | static_cast<uint32_t>(file.name.size()), 2);
+    const size_t length = file.noted_length ? *file.noted_length : std::min<size_t>(file.name.size(), 0xfff);
+    entry += number((file.flags & 0xf000U) | static_cast<uint32_t>(length), 2);
     if ((file.flags & 0x4000U) != 0) entry += number(file.flags >> 16U, 2);
     if (version == 4) {
       entry += static_cast<char>(last);
@@ -125,6 +129,55 @@ TEST(GitIndex, StatDataAreRefreshedWhereTimeAndSizeFit) {
     now.seen.st_ctim = {9, 9};
     now.is_new = true;
   }
+}
+
+std::string danger_in(const std::vector<File>& files, uint32_t version = 2, size_t id_bytes = 20,
+                      const std::string& extensions = {}) {
+  const ObjectNames names = id_bytes == 20 ? ObjectNames::sha1 : ObjectNames::sha256;
+  return danger_in_git_index(index_of(files, version, id_bytes, extensions), names).value_or("");
+}
+
+TEST(GitIndex, PathsThatGitWouldAddAreHarmless) {
+  const std::string longest(5000, 'x');
+  for (const std::string name : {"a", "dir/.gitignore", ".gitmodules", "...", "a~1", "..x/y..", "\351",
+                                 "caf\xc3\xa9/\xff", ".github/x", ".gitx", "x.git/y"})
+    for (const size_t id_bytes : {20U, 32U})
+      EXPECT_EQ(danger_in({{name}, {"z/" + name}}, 2, id_bytes), "") << name;
+  EXPECT_EQ(danger_in({{longest}}), "");
+  EXPECT_EQ(danger_in({{"d/", 'o', 7, 0040000}, {"e"}}, 3), "") << "a directory of a sparse index";
+  EXPECT_EQ(danger_in({{""}, {"e"}}, 2, 20, extension("link", "x")), "") << "a split index";
+  EXPECT_EQ(danger_in({}), "");
+}
+
+TEST(GitIndex, PathsThatGitWouldNotAddAreTold) {
+  for (const std::string name : {".git/hooks/pre-commit", ".GIT/config", "a/.git/config", ".git", "../x",
+                                 "a/../../x", "/etc/x", "a//b", "./a", "a/.", "a/", ".gi\xe2\x80\x8ct/config",
+                                 "git~1/config", ".git./x", ".git /x", ".git:x/y"})
+    for (const uint32_t version : {2U, 3U, 4U})
+      EXPECT_NE(danger_in({{"a"}, {name}}, version), "") << name << " " << version;
+}
+
+// Git goes by lengths and places that are noted beside what they are about.
+TEST(GitIndex, WhatCouldBeReadInTwoWaysIsTold) {
+  EXPECT_NE(danger_in({{"a", 'o', 7, 0100644, 0, 40}}), "");
+  EXPECT_NE(danger_in({{"a"}, {"b", 'o', 7, 0100644, 0, 40}}, 4), "");
+  EXPECT_NE(danger_in({{""}}), "") << "no part of a split one";
+  const std::vector<File> files = {{"a"}, {"b"}, {"c"}};
+  const size_t bytes = index_of({{"a"}}).size() - 12 - 20;
+  const auto at = [&](size_t entries) { return number(static_cast<uint32_t>(12 + entries * bytes), 4); };
+  const std::string table = number(1, 4);
+  EXPECT_EQ(danger_in(files, 2, 20, extension("IEOT", table + at(0) + number(2, 4) + at(2) + number(1, 4))),
+            "");
+  EXPECT_NE(danger_in(files, 2, 20, extension("IEOT", table + at(0) + number(2, 4) + at(1) + number(1, 4))),
+            "");
+  EXPECT_NE(danger_in(files, 2, 20, extension("IEOT", table + at(0) + number(2, 4))), "");
+  EXPECT_NE(danger_in(files, 2, 20, extension("IEOT", number(2, 4) + at(0) + number(3, 4))), "");
+  EXPECT_EQ(danger_in(files, 2, 20, extension("EOIE", at(3) + std::string(20, 'h'))), "");
+  EXPECT_NE(danger_in(files, 2, 20, extension("EOIE", at(2) + std::string(20, 'h'))), "");
+  const std::string one = index_of({{"a"}, {"dir/b"}}, 4);
+  for (size_t length = 0; length < one.size(); ++length)
+    EXPECT_TRUE(danger_in_git_index(one.substr(0, length), ObjectNames::sha1)) << length;
+  EXPECT_TRUE(danger_in_git_index(index_of({{"a"}, {"b"}}, 2, 32), ObjectNames::sha1));
 }
 
 // Each entry would repeat the name before it.

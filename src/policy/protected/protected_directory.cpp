@@ -22,11 +22,13 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "gitdir",
                                              "head",
                                              "hooks",
+                                             "index",
                                              "info",
                                              "lazygit.yml",
                                              "lfs",
                                              "logs",
                                              "lost-found",
+                                             "merge_rr",
                                              "modules",
                                              "notes_merge_worktree",
                                              "objects",
@@ -44,6 +46,32 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "worktrees"};
 static_assert(std::ranges::is_sorted(git_meanings));
 
+// What else git keeps in a git directory, and nothing obeys.
+constexpr std::string_view git_data[] = {"add_edit.patch",
+                                         "addp-hunk-edit.diff",
+                                         "annex",  // of git-annex: contents of files
+                                         "auto_merge",
+                                         "commit_editmsg",
+                                         "description",
+                                         "edit_description",
+                                         "gc.log",
+                                         "gc.pid",
+                                         "git-daemon-export-ok",
+                                         "locked",
+                                         "merge_autostash",
+                                         "merge_mode",
+                                         "merge_msg",
+                                         "notes_editmsg",
+                                         "notes_merge_partial",
+                                         "notes_merge_ref",
+                                         "opencode",  // a number for the project
+                                         "packed-refs",
+                                         "packed-refs.new",
+                                         "shallow",
+                                         "squash_msg",
+                                         "tag_editmsg"};
+static_assert(std::ranges::is_sorted(git_data));
+
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
 constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
@@ -52,6 +80,12 @@ constexpr std::string_view strategy_reason = "git runs the program that it names
 constexpr std::string_view remotes_reason =
     "names where git fetches from and pushes to, which may be a command";
 constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
+constexpr std::string_view index_reason =
+    "git writes to the paths in it at a checkout, and takes them as they are";
+constexpr std::string_view resolutions_reason =
+    "git copies and overwrites the files that it names at the next commit or merge";
+constexpr std::string_view unknown_reason =
+    "git keeps nothing of this name there, so another program may obey it";
 constexpr std::string_view lazygit_reason = "names pagers and commands that lazygit runs";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration from another directory";
@@ -59,6 +93,19 @@ constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration 
 const std::string_view* meaning_of(std::string_view folded) {
   const auto* found = std::ranges::lower_bound(git_meanings, folded);
   return found != std::end(git_meanings) && *found == folded ? found : nullptr;
+}
+
+// A shared part of a split index is one too.
+const std::string_view* meaning_in_git(std::string_view folded) {
+  return meaning_of(folded.starts_with("sharedindex.") ? "index" : folded);
+}
+
+// Git itself, but for the names that have a meaning. What it is about to write has ".lock" at the end.
+bool is_data_of_git(std::string_view folded) {
+  if (folded.ends_with(".lock")) folded.remove_suffix(std::string_view(".lock").size());
+  return meaning_in_git(folded) != nullptr || std::ranges::binary_search(git_data, folded) ||
+         folded.ends_with("_head") || folded.starts_with("bisect_") || folded.starts_with("sharedindex_") ||
+         folded.starts_with("next-index-") || folded.starts_with("index.stash.");
 }
 
 GitPart part_of(std::string_view meaning) {
@@ -118,7 +165,12 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   const bool plain = is_plain_name(name);
   const std::string folded = plain ? std::string() : folded_name(name);
   const std::string_view compared = plain ? name : std::string_view(folded);
-  if (const auto* meaning = meaning_of(compared)) git_names_.push_back({*meaning, std::string(name), kind});
+  if (const auto* meaning = meaning_in_git(compared))
+    git_names_.push_back({*meaning, std::string(name), kind});
+  const bool is_gits_alone =
+      part_ == GitPart::dot_git || part_ == GitPart::worktree || part_ == GitPart::modules;
+  if (is_gits_alone && kind != NameKind::link && !is_data_of_git(compared))
+    unknown_names_.push_back({unknown_reason, std::string(name), kind});
   if (compared == ".git" && (dot_git_.empty() || name == ".git")) dot_git_ = name;
   NameMatch match = match_name(trail_, name);
   const ProtectedName* row = match.member;
@@ -172,8 +224,16 @@ void DirectoryNames::settle_rebase() {
   }
 }
 
-void DirectoryNames::settle_git_directory() {
+// In a repository or in a worktree's part of one.
+void DirectoryNames::settle_working_state() {
   settle_rebase();
+  add_members("index", MemberRule::git_index, index_reason);
+  add_members("merge_rr", MemberRule::git_resolutions, resolutions_reason);
+  for (const auto& unknown : unknown_names_) add_member(unknown, MemberRule::always, unknown.meaning);
+}
+
+void DirectoryNames::settle_git_directory() {
+  settle_working_state();
   for (const auto& found : git_names_) {
     const bool linked = found.kind == NameKind::link;
     const bool is_directory = found.kind == NameKind::directory;
@@ -227,7 +287,7 @@ void DirectoryNames::settle_likely_hooks() {
 
 // COMMON/worktrees/NAME.
 void DirectoryNames::settle_worktree() {
-  settle_rebase();
+  settle_working_state();
   add_members("config.worktree", MemberRule::git_config, config_reason);
   add_members("commondir", MemberRule::git_pointer, elsewhere_reason);
   add_members("gitdir", MemberRule::git_pointer, elsewhere_reason);

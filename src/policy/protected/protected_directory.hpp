@@ -21,15 +21,17 @@ enum class NameKind { directory, link, other };
 
 // How a member is judged that a command made or changed.
 enum class MemberRule {
-  always,        // it has no business there
-  git_config,    // by what is in it: git init and git clone write one
-  git_hooks,     // by the names in it: git init copies samples
-  git_remotes,   // by there being any: git has long written none
-  git_link,      // by where it leads: worktrees and submodules have one, into the same tree
-  git_pointer,   // likewise, of a worktree's own part of the repository
-  git_todo,      // by what is in it: a rebase that stopped leaves one
-  git_strategy,  // likewise, for rebase-merge/strategy and sequencer/opts
-  inner_link,    // git makes none there, except HEAD long ago, and writes through those that it finds
+  always,           // it has no business there
+  git_config,       // by what is in it: git init and git clone write one
+  git_hooks,        // by the names in it: git init copies samples
+  git_remotes,      // by there being any: git has long written none
+  git_link,         // by where it leads: worktrees and submodules have one, into the same tree
+  git_pointer,      // likewise, of a worktree's own part of the repository
+  git_todo,         // by what is in it: a rebase that stopped leaves one
+  git_strategy,     // likewise, for rebase-merge/strategy and sequencer/opts
+  git_index,        // by the paths in it
+  git_resolutions,  // MERGE_RR: an empty one names no file
+  inner_link,       // git makes none there, except HEAD long ago, and writes through those that it finds
 };
 
 struct MemberName {
@@ -88,6 +90,7 @@ class DirectoryNames {
   void settle_likely_directory();
   void settle_likely_hooks();
   void settle_rebase();
+  void settle_working_state();
   void settle_worktree();
   void settle_part();
   void settle_modules();
@@ -104,8 +107,9 @@ class DirectoryNames {
   bool is_worktree_ = false;
   std::string dot_git_;
   std::vector<GitName> git_names_;
-  std::vector<std::string> links_;  // members only where git writes
-  std::vector<std::string> files_;  // members only where hooks are; gathered nowhere else
+  std::vector<GitName> unknown_names_;  // where git alone keeps anything
+  std::vector<std::string> links_;      // members only where git writes
+  std::vector<std::string> files_;      // members only where hooks are; gathered nowhere else
   std::vector<MemberName> members_;
   std::vector<SubdirectoryName> subdirectories_;
 };

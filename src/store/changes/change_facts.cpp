@@ -8,6 +8,7 @@
 #include "policy/changes/changed_directories.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
+#include "policy/protected/git_index.hpp"
 #include "store/changes/change_attributes.hpp"
 #include "store/changes/git_around.hpp"
 #include "store/workspace/safe_walk.hpp"
@@ -56,6 +57,7 @@ class Collector {
   void add_change(const Change& change);
   void add_member(const Change& change, const Membership& member);
   void add_text(const Change& change, size_t most);
+  void add_index(const Change& change);
   void add_attributes(const Change& change);
   std::vector<AclEntry> handed_on(const Change& change);
   void add_digests();
@@ -128,6 +130,16 @@ void Collector::add_text(const Change& change, size_t most) {
   }
 }
 
+// What it was before says nothing: every path in it counts.
+void Collector::add_index(const Change& change) {
+  const TreePath where = change.where();
+  if (!is_kind(change.after, FileKind::file) || facts_.texts_after.contains(where)) return;
+  if (++texts_ > limits_.texts) return stop("the call changed too many files of git's to be judged");
+  if (auto text = trees_.read(where, Side::after, max_git_index_bytes))
+    facts_.texts_after[where] = *std::move(text);
+  git_.add_index(change);
+}
+
 void Collector::add_member(const Change& change, const Membership& member) {
   switch (member.rule) {
     case MemberRule::git_config:
@@ -137,6 +149,7 @@ void Collector::add_member(const Change& change, const Membership& member) {
       break;
     case MemberRule::git_todo: add_text(change, max_rebase_todo_bytes); break;
     case MemberRule::git_strategy: add_text(change, most_strategy_bytes); break;
+    case MemberRule::git_index: add_index(change); break;
     case MemberRule::git_link:
     case MemberRule::git_pointer:
       if (++texts_ > limits_.texts) return stop("the call changed too many files of git's to be judged");

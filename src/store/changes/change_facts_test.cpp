@@ -271,6 +271,23 @@ const Row attacks[] = {
      "cp -a \"$MADE/repository/.\" .; mkdir -p \"$OUT/state/tasks\"",
      "git remote add origin x/../../../state/tasks",
      {".git/config"}},
+    {"likewise by the home that git puts in",
+     "cp -a \"$MADE/repository/.\" .",
+     "git remote add origin '~/repositories/r.git'",
+     {".git/config"}},
+    {"likewise in a run at any place",
+     "cp -a \"$MADE/repository/.\" .; mkdir -p \"$OUT/run/tasks/t/home\"; touch \"$OUT/run/audit.jsonl\"",
+     "git remote add origin \"$OUT/run/tasks/t/home/r.git\"",
+     {".git/config"}},
+    {"another way to read what is there",
+     repository,
+     "git config extensions.objectFormat sha256",
+     {".git/config"}},
+    {"files that git copies at a commit",
+     repository,
+     "mkdir -p .git/rr-cache; printf '0123456789012345678901234567890123456789\\t../key\\0' > .git/MERGE_RR",
+     {".git/MERGE_RR"}},
+    {"programs for those who trust a repository", repository, "mkdir -p .git/safe", {".git/safe"}},
     {"a link among git's objects", repository, "ln -s ../../src .git/refs/x", {".git/refs/x"}},
 };
 
@@ -388,7 +405,7 @@ TEST(ChangeFacts, AHalfRepositoryIsStaged) {
   EXPECT_FALSE(is_staged("echo c > c; git add c; git commit -qm c; echo x > .git/hooks/pre-commit"));
   EXPECT_FALSE(is_staged("git config core.pager ./x; echo c > c; git add c"));
   EXPECT_TRUE(is_staged("git init -q n; git -C n config core.pager ./x"));
-  EXPECT_TRUE(is_staged("git config core.pager ./x; git config extensions.objectFormat x; echo x > .git/x"));
+  EXPECT_TRUE(is_staged("git config core.pager ./x; git config extensions.objectFormat x; echo x > .git/description"));
   EXPECT_TRUE(is_staged("echo c > c; git add c; git commit -qm c; chmod o+w .git/index"));
   ChangeRules rules;
   rules.rules.push_back({.paths = {std::move(PathGlob::read(".git/refs/**")).value()}});

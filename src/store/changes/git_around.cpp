@@ -11,7 +11,9 @@
 #include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
+#include "store/layers/layer_place.hpp"
 #include "store/protected/home_links.hpp"
+#include "store/record/run_place.hpp"
 
 namespace cloche {
 namespace {
@@ -284,23 +286,47 @@ void GitAround::add_working_tree(const Change& config) {
   if (is_checkout) facts_.working_trees[where] = end;
 }
 
+// By the repository's configuration, also of a worktree's own index.
+void GitAround::add_index(const Change& index) {
+  std::string git = trees_.absolute(index.around());
+  if (name_in(parent_of(git)) == "worktrees") git = parent_of(parent_of(git));
+  const PathEnd config = trees_.follow(git + "/config", Side::after);
+  if (config.place != PathEnd::Place::inside) return;
+  const auto text = trees_.read(config.where, Side::after, max_git_config_bytes);
+  if (text && object_format(*text) == "sha256") facts_.sha256_indexes.insert(index.where());
+}
+
 namespace {
 
-// By identity, because a path has many names.
-bool lies_in_directory(const std::string& path, const std::string& directory) {
-  struct stat wanted {};
-  if (::stat(directory.c_str(), &wanted) != 0) return false;
-  std::string at = path;
-  for (char* whole = nullptr; !at.empty(); at = at.substr(0, at.rfind('/'))) {
-    if ((whole = ::realpath(at.c_str(), nullptr)) == nullptr) continue;
-    at = whole;
+bool is_same_place(const struct stat& one, const std::string& path) {
+  struct stat other {};
+  return ::stat(path.c_str(), &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// The nearest to the path that is there, without links.
+std::string end_of(std::string path) {
+  for (; !path.empty(); path.resize(path.rfind('/'))) {
+    char* const whole = ::realpath(path.c_str(), nullptr);
+    if (whole == nullptr) continue;
+    path = whole;
     ::free(whole);
-    break;
+    return path;
   }
-  for (; !at.empty(); at = at.substr(0, at.rfind('/'))) {
+  return path;
+}
+
+// Where calls write and nothing is judged: Cloche's own directory, the layers, and the homes of tasks, which
+// lie in the directory of a run (store/record). By identity, because a path has many names.
+bool is_written_unjudged(const std::string& path, const std::string& state) {
+  const std::string in_memory = layers_in_memory();
+  std::string_view below;  // the name that the way goes on with
+  const std::string end = end_of(path);
+  for (std::string at = end; !at.empty(); at.resize(at.rfind('/'))) {
     struct stat seen {};
-    if (::stat(at.c_str(), &seen) == 0 && seen.st_dev == wanted.st_dev && seen.st_ino == wanted.st_ino)
-      return true;
+    if (::stat(at.c_str(), &seen) != 0) return true;
+    if (is_same_place(seen, state) || is_same_place(seen, in_memory)) return true;
+    if (below == task_homes_name && ::access((at + "/" + audit_name).c_str(), F_OK) == 0) return true;
+    below = std::string_view(end).substr(at.rfind('/') + 1, at.size() - at.rfind('/') - 1);
   }
   return false;
 }
@@ -316,7 +342,8 @@ void GitAround::add_remotes(const Change& config) {
   for (const std::string& remote : local_remotes(text->second)) {
     for (const std::string& base : {git, std::string(parent_of(git))}) {
       const std::string path = remote.starts_with('/') ? remote : base + "/" + remote;
-      if (climbs_behind_a_name(remote) || lies_in_directory(path, state_))
+      // A program of git's puts a home in the place of "~".
+      if (remote.starts_with('~') || climbs_behind_a_name(remote) || is_written_unjudged(path, state_))
         facts_.unjudged_remotes.insert(where);
     }
   }

@@ -33,6 +33,8 @@ class GitAround {
   void add_pointer(const Change& change, std::string_view key);
   void add_working_tree(const Change& config);
   void add_remotes(const Change& config);
+  // How the objects of its repository are named.
+  void add_index(const Change& index);
   // Directories that become git directories, and those that changed pointers lead to.
   void add_contents();
 

@@ -105,9 +105,10 @@ bool can_hold_layers(const std::string& directory, OverlayAttributes attributes)
 
 }  // namespace
 
+std::string layers_in_memory() { return "/dev/shm/cloche-layers-" + std::to_string(::geteuid()); }
+
 Result<std::string> find_layer_root(const std::string& state, OverlayAttributes attributes) {
-  const std::string in_memory = "/dev/shm/cloche-layers-" + std::to_string(::geteuid());
-  for (const std::string& root : {state + "/layers", in_memory}) {
+  for (const std::string& root : {state + "/layers", layers_in_memory()}) {
     if (!make_private_directories(root))
       return refusal("there is no place for what a call writes: " + describe(system_error("make " + root)),
                      "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");

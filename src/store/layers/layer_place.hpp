@@ -51,6 +51,8 @@ class LayerPlace {
 // What lies in `stored` and belongs to no set and no call that runs: what removing a set has left.
 void remove_orphans(const std::string& root, const std::function<bool(const std::string& id)>& is_known);
 
+// Where they lie if the state directory is on a file system that cannot hold any.
+std::string layers_in_memory();
 // Where layers with these attributes lie: in the state directory; where that is on a file system that cannot
 // hold any, in memory. An Error says why there is no such place.
 Result<std::string> find_layer_root(const std::string& state, OverlayAttributes attributes);

@@ -40,7 +40,8 @@ bool leads_to_members(const SubdirectoryName& sub) {
 // Git writes these itself: they are judged by what is in them when the command has ended.
 bool is_written_by_git(MemberRule rule) {
   return rule == MemberRule::git_pointer || rule == MemberRule::git_todo ||
-         rule == MemberRule::git_strategy || rule == MemberRule::inner_link;
+         rule == MemberRule::git_strategy || rule == MemberRule::git_index ||
+         rule == MemberRule::git_resolutions || rule == MemberRule::inner_link;
 }
 
 class FixedLook {
