@@ -405,7 +405,8 @@ TEST(ChangeFacts, AHalfRepositoryIsStaged) {
   EXPECT_FALSE(is_staged("echo c > c; git add c; git commit -qm c; echo x > .git/hooks/pre-commit"));
   EXPECT_FALSE(is_staged("git config core.pager ./x; echo c > c; git add c"));
   EXPECT_TRUE(is_staged("git init -q n; git -C n config core.pager ./x"));
-  EXPECT_TRUE(is_staged("git config core.pager ./x; git config extensions.objectFormat x; echo x > .git/description"));
+  EXPECT_TRUE(is_staged(
+      "git config core.pager ./x; git config extensions.objectFormat x; echo x > .git/description"));
   EXPECT_TRUE(is_staged("echo c > c; git add c; git commit -qm c; chmod o+w .git/index"));
   ChangeRules rules;
   rules.rules.push_back({.paths = {std::move(PathGlob::read(".git/refs/**")).value()}});
