@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/sys/sys.hpp"
 #include "egress/proxy/settings.hpp"
@@ -18,6 +19,7 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_denials = 64;
+constexpr size_t most_looked_up = 8;
 constexpr size_t most_hosts_known = size_t{16} << 10;  // more than all its names and ports are
 constexpr size_t most_hosts_said = 1024;
 constexpr uint64_t patience_ms = 5000;  // for its last words, on a machine that has much else to do
@@ -51,6 +53,7 @@ void EgressGate::open(std::vector<OwnedFd> listeners, bool has_ipv6) {
 }
 
 Result<void> EgressGate::watch_listeners() {
+  if (listeners_.size() == 1) return {};  // it is watched itself
   waiting_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
   if (!waiting_) return system_error("watch the network's listeners");
   for (const auto& listener : listeners_) {
@@ -62,7 +65,10 @@ Result<void> EgressGate::watch_listeners() {
   return {};
 }
 
-int EgressGate::events() const { return control_ ? control_.get() : waiting_.get(); }
+int EgressGate::events() const {
+  if (control_) return control_.get();
+  return listeners_.size() == 1 ? listeners_.front().get() : waiting_.get();
+}
 
 void EgressGate::turn() {
   if (control_) return hear();
@@ -117,6 +123,7 @@ bool EgressGate::hear_one() {
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
     case EgressNews::refused: {
+      if (hosts_.empty()) return look_up_refused(name_of(message.name));
       const auto limit = limit_of(message.reason);
       return refuse(describe(message, start_.declared),
                     advice_about(message.reason, limit ? source_of(start_.lowered_by, *limit) : ""));
@@ -131,6 +138,7 @@ void EgressGate::take(const EgressMessage& message) {
     case EgressNews::used: return take_use(message);
     case EgressNews::more_refused: return add_more(denied_, message);
     case EgressNews::more_failed: return add_more(failed_, message);
+    case EgressNews::repeated: return repeated(describe(message, start_.declared), message.number);
   }
 }
 
@@ -170,6 +178,30 @@ void EgressGate::refuse(std::string what, std::string advice) {
   }
 }
 
+// Without a network all of them are one sentence.
+void EgressGate::look_up_refused(std::string name) {
+  if (looked_up_.size() >= most_looked_up) {
+    ++more_looked_up_;
+  } else {
+    looked_up_.push_back(std::move(name));
+  }
+}
+
+void EgressGate::repeated(const std::string& what, uint64_t times) {
+  for (auto& denial : denials_) {
+    if (denial.what.text() == what) denial.times = times;
+  }
+}
+
+std::vector<std::string> EgressGate::take_unsaid() {
+  std::vector<std::string> sentences;
+  for (; unsaid_ < denials_.size(); ++unsaid_) {
+    denials_[unsaid_].said = true;
+    sentences.push_back(operators_sentence(denials_[unsaid_]));
+  }
+  return sentences;
+}
+
 // Has connected, and ended before it was looked at: what was sent is to be delivered all the same. Questions
 // to the resolver have no client that would hear the answer.
 bool EgressGate::is_somebody_waiting() const {
@@ -202,6 +234,11 @@ void EgressGate::finish(Outcome& outcome) {
   const auto shown = [](const More& more) {
     return std::string("egress: ") + (more.at_least ? "at least " : "") + std::to_string(more.count);
   };
+  if (!looked_up_.empty()) {
+    more_looked_up_ += std::exchange(denied_, {}).count;
+    denials_.push_back(
+        {Enforcer::egress, describe_looked_up(looked_up_, more_looked_up_), advice_about_names(looked_up_)});
+  }
   if (denied_.count > 0)
     denials_.push_back({Enforcer::egress, shown(denied_) + " more refusals of the same call"});
   if (failed_.count > 0) failures_.push_back(shown(failed_) + " more connections could not be made");

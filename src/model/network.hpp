@@ -12,6 +12,9 @@
 //   198.19.0.0 ...      names below a declared `*.name`, as they are asked for
 //
 // No address of it means anything outside.
+//
+// Without a declared host there is no such range, only a resolver at 127.0.0.1 that knows no name: a program
+// that looks one up hears at once that there is none, and the gate hears which one it was.
 #pragma once
 
 #include <array>
@@ -87,7 +90,7 @@ struct NamedHost {
 struct NetworkShape {
   std::vector<NamedHost> named = {};            // localhost among them, when declared
   std::vector<HostEntry> below = {};            // what wildcards say
-  std::vector<NetworkListener> listeners = {};  // the resolver's two first; empty: no network
+  std::vector<NetworkListener> listeners = {};  // the resolver's two first; without hosts its one alone
 };
 NetworkShape shape_of(const std::vector<std::string>& hosts);
 

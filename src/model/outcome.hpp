@@ -58,7 +58,11 @@ struct Denial {
   Message what = {};       // one sentence
   Message advice = {};     // how it ends for the operator alone
   bool transient = false;  // it says nothing of the next call: a part of ours was lost
+  uint64_t times = 1;      // how often it was decided
+  bool said = false;       // to the operator, when it was decided
 };
+// For the operator, with the advice and the count.
+std::string operators_sentence(const Denial& denial);
 bool is_by_egress(const Denial& denial);
 
 // Without a box: a tool that Cloche is itself, or a call that was judged for an agent which makes it.

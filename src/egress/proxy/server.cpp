@@ -34,8 +34,9 @@ void Server::Control::ready(uint32_t) {
 }
 
 bool Server::run(std::vector<OwnedFd> listeners) {
-  if (!loop_.works() || listeners.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
-  if (!dns_.serve(std::move(listeners[0]), std::move(listeners[1]))) return false;
+  if (!loop_.works() || listeners.empty() || !loop_.watch(egress_control_fd, control_)) return false;
+  if (!dns_.serve(std::move(listeners[0]), listeners.size() > 1 ? std::move(listeners[1]) : OwnedFd()))
+    return false;
   for (size_t i = 2; i < listeners.size(); ++i) {
     listeners_.push_back(std::make_unique<Listener>(*this, std::move(listeners[i])));
     if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;

@@ -28,7 +28,8 @@ EgressSettings egress_settings(const std::vector<std::string>& hosts, const Limi
 std::string to_text(const EgressSettings& settings);
 Result<EgressSettings> read_egress_settings(std::string_view text);
 
-// Descriptors that the process is started with; the listeners follow, the resolver's two first.
+// Descriptors that the process is started with; the listeners follow, the resolver's two first. Of a call
+// without a network there is one, for its datagrams.
 inline constexpr int egress_control_fd = 3;
 inline constexpr int egress_settings_fd = 4;
 inline constexpr int egress_first_listener_fd = 5;

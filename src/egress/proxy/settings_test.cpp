@@ -141,6 +141,36 @@ TEST(EgressReport, IsOneExactSentence) {
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
 }
 
+TEST(EgressReport, OfACallWithoutANetworkSaysEveryNameAndTheFlag) {
+  const struct {
+    std::vector<std::string> names;
+    uint64_t more;
+    std::string what;
+    std::string advice;
+  } rows[] = {
+      {{"a.org"},
+       0,
+       "egress: this call has no network; it looked up a.org",
+       "; --net a.org lets it reach that host"},
+      {{"a.org", "b.org"},
+       3,
+       "egress: this call has no network; it looked up a.org, b.org and 3 more names",
+       "; --net a.org --net b.org lets it reach these hosts"},
+      {{"x_y", "a.org"},
+       0,
+       "egress: this call has no network; it looked up x_y, a.org",
+       "; --net a.org lets it reach that host"},
+      {{"a?b", "localhost", "host.cloche"},
+       0,
+       "egress: this call has no network; it looked up a?b, localhost, host.cloche",
+       ""},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(describe_looked_up(row.names, row.more), row.what);
+    EXPECT_EQ(advice_about_names(row.names), row.advice) << row.what;
+  }
+}
+
 TEST(EgressReport, WhatTheProcessSaysIsTakenForNoMoreThanItIs) {
   EgressMessage odd = about(EgressNews::refused, static_cast<EgressReason>(999), "a.org", 443);
   EXPECT_EQ(describe(odd, ""), "egress: a decision that is not on the list");
@@ -173,6 +203,28 @@ TEST(GatewayChannel, KeepsWhatTheGatewayIsTooSlowToHear) {
   ours.reset();
   gateway.join();
   EXPECT_EQ(heard, hosts);
+}
+
+// What was decided many times is told when it is decided, and at the end how often; A and AAAA are one time.
+TEST(GatewayChannel, TellsOnceAndCounts) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const OwnedFd ours(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  egress::GatewayChannel speaker(ours.get());
+  for (int i = 0; i < 3; ++i) {
+    speaker.refused(EgressReason::not_declared, {.name = "often.example"});
+    speaker.refused(EgressReason::not_declared, {.name = "often.example", .counts = false});
+  }
+  speaker.refused(EgressReason::not_declared, {.name = "once.example"});
+  speaker.refused(EgressReason::not_declared, {.name = "once.example", .counts = false});
+  speaker.say_rest();
+  std::vector<std::string> heard;
+  EgressMessage message;
+  while (::recv(theirs.get(), &message, sizeof message, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof message))
+    heard.push_back(name_of(message.name) +
+                    (message.news == EgressNews::repeated ? " " + std::to_string(message.number) : ""));
+  EXPECT_EQ(heard, (std::vector<std::string>{"often.example", "once.example", "often.example 3"}));
 }
 
 constexpr const char* interfaces =

@@ -92,7 +92,8 @@ Result<Ran> run_once(LaunchResources resources, const Startable& what, const Cal
   const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
-  if (!plan.hosts.empty()) gate.emplace(resources.egress_start(plan, options.installation), plan);
+  // Without a host it hears which names were looked up, and starts no process until one is.
+  if (!spec.jail.listeners.empty()) gate.emplace(resources.egress_start(plan, options.installation), plan);
   Streams streams = options.streams;
   if (layers) streams.meanwhile = [&layers] { layers->clear_ended(); };
   Outcome outcome = TRY(explained(

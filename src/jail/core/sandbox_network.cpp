@@ -71,6 +71,11 @@ bool is_any(const wire::Listener& listener) {
   return true;
 }
 
+bool is_loopback4(const wire::Listener& listener) {
+  constexpr uint8_t mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+  return std::memcmp(listener.address.data(), mapped, sizeof mapped) == 0;
+}
+
 bool is_mapped4(const wire::Listener& listener) {
   for (size_t i = 0; i < 10; ++i) {
     if (listener.address[i] != 0) return false;
@@ -115,6 +120,28 @@ int open_listener(const wire::Listener& listener, bool has6, uint32_t index) {
   return fd;
 }
 
+// What stands for declared hosts has addresses of the inside ranges; a resolver that knows none does not.
+bool needs_ranges(const wire::Plan& plan) {
+  for (const auto& listener : plan.listeners) {
+    if (!is_loopback4(listener)) return true;
+  }
+  return false;
+}
+
+// Whether there is IPv6.
+bool route_ranges() {
+  const int netlink =
+      must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_listeners);
+  const uint32_t range4 = __builtin_bswap32(inside_range4);
+  if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
+    fail(Step::open_listeners, errno);
+  uint8_t range6[16] = {};
+  std::memcpy(range6, inside_range6, sizeof inside_range6);
+  const bool has6 = route_to_loopback(netlink, AF_INET6, range6, inside_range6_bits);
+  ::close(netlink);
+  return has6;
+}
+
 }  // namespace
 
 void raise_loopback() {
@@ -127,15 +154,7 @@ void raise_loopback() {
 }
 
 void open_listeners(const wire::Plan& plan) {
-  const int netlink =
-      must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_listeners);
-  const uint32_t range4 = __builtin_bswap32(inside_range4);
-  if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
-    fail(Step::open_listeners, errno);
-  uint8_t range6[16] = {};
-  std::memcpy(range6, inside_range6, sizeof inside_range6);
-  const bool has6 = route_to_loopback(netlink, AF_INET6, range6, inside_range6_bits);
-  ::close(netlink);
+  const bool has6 = needs_ranges(plan) && route_ranges();
   int fds[wire::max_listeners];
   for (uint32_t i = 0; i < plan.listeners.size(); ++i) fds[i] = open_listener(plan.listeners[i], has6, i);
   const std::span<const int> opened(fds, plan.listeners.size());

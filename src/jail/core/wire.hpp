@@ -143,8 +143,8 @@ struct Plan {
   std::span<Mount> mounts;
   std::span<Rule> rules;
   std::span<Limit> limits;
-  std::span<Listener> listeners;  // none: no network but loopback
-  Words programs;                 // tried in this order
+  std::span<Listener> listeners;
+  Words programs;  // tried in this order
   Words argv;
   Words env;
 

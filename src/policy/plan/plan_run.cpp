@@ -6,6 +6,7 @@
 
 #include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
 #include "policy/authority/path_trust.hpp"
@@ -16,6 +17,7 @@
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_entries.hpp"
 #include "policy/plan/view_guards.hpp"
+#include "policy/plan/without_network.hpp"
 #include "policy/protected/protected_trees.hpp"
 
 namespace cloche {
@@ -163,6 +165,17 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
   return before + std::string(system_path) + after;
 }
 
+bool has_network(const ConfinementPlan& plan) {
+  const bool confined = plan.level >= IsolationLevel::subprocess;
+  return !plan.hosts.empty() || plan.network == Network::of_host || !confined;
+}
+
+// In any letters: npm reads its variables so.
+bool is_passed(const RunRequest& request, std::string_view name) {
+  return std::ranges::any_of(request.environment,
+                             [&](const Pass& pass) { return ascii::same_without_case(pass.name, name); });
+}
+
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
 
 // Run as root, the command has another id than the files, which are shown as its own.
@@ -199,6 +212,10 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
   if (request.terminal) {
     const auto term = facts.caller.environment.find("TERM");
     variables["TERM"] = term != facts.caller.environment.end() ? term->second : "xterm";
+  }
+  if (!has_network(plan)) {
+    for (const auto& [name, value] : environment_without_network())
+      if (!is_passed(request, name)) variables[std::string(name)] = value;
   }
   for (const auto& chain : toolchains_of(request, facts)) {
     for (const auto& [name, value] : chain.environment) variables[name] = value;

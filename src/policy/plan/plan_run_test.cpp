@@ -220,6 +220,43 @@ TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "HOME"), "/home/cloche");
 }
 
+TEST(PlanRun, WithoutANetworkProgramsAreToldNotToTryAgain) {
+  const auto retries = [](const RunRequest& request) {
+    return variable(plan_run(request, plain_host()).value(), "npm_config_fetch_retries");
+  };
+  EXPECT_EQ(retries(plain_request()), "0");
+  RunRequest request = plain_request();
+  request.environment = {{.name = "npm_config_fetch_retries", .value = "5"}};
+  EXPECT_EQ(retries(request), "5");
+  for (const auto& own :
+       {Pass{.name = "NPM_CONFIG_FETCH_RETRIES", .value = "5"}, Pass{.name = "npm_config_fetch_retries"}}) {
+    request.environment = {own};
+    EXPECT_EQ(retries(request), "(unset)") << "what the caller passes in other letters, or by its name alone";
+  }
+  request = plain_request();
+  request.profile = Profile::workspace_write;
+  request.hosts = {"a.org:443"};
+  EXPECT_EQ(retries(request), "(unset)");
+  request.hosts = {};
+  request.network = Network::of_host;
+  EXPECT_EQ(retries(request), "(unset)");
+  request = plain_request();
+  request.level = IsolationLevel::permissive;
+  EXPECT_EQ(retries(request), "(unset)") << "nothing keeps it from the host's network";
+}
+
+TEST(PlanRun, WhereNoProcessAnswersNamesAreLookedUpInFilesAlone) {
+  RunRequest request = plain_request();
+  const auto switches = [&] {
+    const auto plan = plan_run(request, plain_host()).value();
+    const ViewEntry* file = find(plan, "/etc/nsswitch.conf");
+    return file != nullptr && file->content.find("hosts: files\n") != std::string::npos;
+  };
+  EXPECT_FALSE(switches()) << "our own sandbox has a resolver, which hears the names";
+  request.backend = Backend::bwrap;
+  EXPECT_TRUE(switches());
+}
+
 TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
   struct Row {
     GitIdentity identity;
