@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche {
 

@@ -271,11 +271,11 @@ TEST(ResolverFiles, NameWhoIsAskedAndNobodyElse) {
 TEST(ReadAddress, AddressesAndNothingElse) {
   for (const char* good :
        {"1.2.3.4", "0.0.0.0", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "2001:db8::8:800:200c:417a"}) {
-    EXPECT_TRUE(egress::read_address(good)) << good;
+    EXPECT_TRUE(read_address(good)) << good;
   }
   for (const char* bad : {"", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", "a.b.c.d", ":", ":::", "1::2::3",
                           "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "::1%lo", "1:2:3:4:5:6:7::8:"}) {
-    EXPECT_FALSE(egress::read_address(bad)) << bad;
+    EXPECT_FALSE(read_address(bad)) << bad;
   }
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/sys/fd.hpp"
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 #include "model/network.hpp"
 
 namespace cloche::egress {
