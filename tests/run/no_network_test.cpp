@@ -57,7 +57,7 @@ print(ask(b''), ask(b'x'), ask(head), ask(head + name + struct.pack('>2H', 16, 1
 print(ask(head + name + struct.pack('>2H', 1, 1)), ask(head + name + struct.pack('>2H', 28, 1)))
 )";
   const Ran ran = cloche_run({}, {"/usr/bin/python3", "-c", ask});
-  EXPECT_EQ(ran.out, "None None 1 5 None\n3 3\n") << ran.out << ran.err;
+  EXPECT_EQ(ran.out, "None None 1 5 1\n3 3\n") << ran.out << ran.err;
 }
 
 // Whoever passes a setting means it.
