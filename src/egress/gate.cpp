@@ -27,7 +27,7 @@ constexpr uint64_t patience_ms = 5000;  // for its last words, on a machine that
 }  // namespace
 
 EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
-    : start_(std::move(start)), hosts_(plan.hosts), limits_(plan.limits) {}
+    : start_(std::move(start)), plan_(plan) {}
 
 EgressGate::~EgressGate() {
   if (process_.pidfd) (void)end_process();
@@ -87,7 +87,7 @@ Result<void> EgressGate::start() {
   const OwnedFd theirs(ends[1]);
   const OwnedFd nothing = TRY(sys::open("/dev/null", O_RDWR | O_CLOEXEC));
   const OwnedFd settings = TRY(sys::memory_file());
-  TRY(sys::write_all(settings.get(), to_text(egress_settings(hosts_, limits_, ipv6_))));
+  TRY(sys::write_all(settings.get(), to_text(egress_settings(plan_, ipv6_))));
   TRY(sys::seal(settings.get()));
   std::vector<int> fds = {nothing.get(), nothing.get(), nothing.get(), theirs.get(), settings.get()};
   for (const auto& listener : listeners_) fds.push_back(listener.get());
@@ -123,7 +123,9 @@ bool EgressGate::hear_one() {
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
     case EgressNews::refused: {
-      if (hosts_.empty()) return look_up_refused(name_of(message.name));
+      if (plan_.hosts.empty()) return look_up_refused(name_of(message.name));
+      if (message.reason == EgressReason::address_of_name)
+        return refuse(describe(message, start_.declared), advice_about_address(message));
       const auto limit = limit_of(message.reason);
       return refuse(describe(message, start_.declared),
                     advice_about(message.reason, limit ? source_of(start_.lowered_by, *limit) : ""));

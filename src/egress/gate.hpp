@@ -58,8 +58,7 @@ class EgressGate : public NetworkGate {
   void repeated(const std::string& what, uint64_t times);
 
   EgressStart start_;
-  std::vector<std::string> hosts_;
-  Limits limits_;
+  const ConfinementPlan& plan_;
   bool ipv6_ = false;
   std::vector<OwnedFd> listeners_;
   OwnedFd waiting_;  // readable when a connection waits

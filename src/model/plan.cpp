@@ -112,6 +112,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
   out.member("hosts", plan.hosts);
+  if (!plan.ranges.empty()) out.member("ranges", plan.ranges);
   if (plan.network == Network::of_host) out.member("network", "host");
   write_limits(out, plan);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);

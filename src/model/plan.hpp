@@ -89,7 +89,8 @@ struct ConfinementPlan {
   std::string workspace;       // the tree whose growth is limited; empty: none
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
-  std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::vector<std::string> hosts;   // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::vector<std::string> ranges;  // NAME@CIDR:PORT: where some of them may lead besides
   Network network = Network::own;
   std::string declared = {};  // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;

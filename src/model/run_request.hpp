@@ -75,6 +75,7 @@ struct RunRequest {
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
   std::vector<std::string> hosts = {};   // what it may reach, as ConfinementPlan has it; empty: nothing
+  std::vector<std::string> ranges = {};  // where names may lead that is not public; as ConfinementPlan has it
   std::string declared = {};             // who said so, for sentences; empty: --net did
   Network network = Network::own;        // --net-host
   bool tool_call = false;                // of a model's, to which no flag of `cloche run` alone can help

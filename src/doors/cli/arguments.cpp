@@ -60,7 +60,7 @@ Result<void> set_status_fd(RunArguments& arguments, Value value) {
 }
 
 Result<void> add_net(RunArguments& arguments, Value value) {
-  return declare_host(arguments.request.hosts, value);
+  return declare_reach(arguments.request.hosts, arguments.request.ranges, value);
 }
 
 Result<void> add_net_any(RunArguments& arguments, Value) { return declare_any_host(arguments.request.hosts); }
@@ -123,7 +123,7 @@ constexpr Option<RunArguments> view_options[] = {
     {"", "", "Its network; none without one of these flags (docs/egress.md):"},
     {"--net", "HOST[:PORT]",
      "A host by its name, on 80 and 443 or on PORT; *.NAME: all names below it; localhost:PORT: a service of "
-     "the host. May be repeated.",
+     "the host; NAME@CIDR[:PORT]: one that leads into that private range. May be repeated.",
      add_net},
     {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
     {"--net-host", "", "The host's own network, without the network gate; the outcome says so.",

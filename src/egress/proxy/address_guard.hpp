@@ -17,4 +17,8 @@ namespace cloche {
 // of IPv6 under a prefix of its own (NAT64 other than 64:ff9b::/96) cannot be seen in it.
 std::string_view why_not_dialled(const IpAddress& address, std::span<const IpAddress> own);
 
+// The same for an address in a range that the operator lets its name lead into: private ones pass as well,
+// and nothing else does that would not.
+std::string_view why_not_in_range(const IpAddress& address);
+
 }  // namespace cloche

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "egress/proxy/address_guard.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 
 namespace cloche {
@@ -85,6 +86,15 @@ std::string advice_about_names(const std::vector<std::string>& names) {
   }
   if (declarable == 0) return {};
   return ";" + flags + (declarable == 1 ? " lets it reach that host" : " lets it reach these hosts");
+}
+
+std::string advice_about_address(const EgressMessage& message) {
+  const std::string detail = text_of(message.detail);
+  const auto address = read_address(detail);
+  if (!address || !why_not_in_range(*address).empty()) return {};
+  const bool v4 = address->family == IpAddress::Family::v4;
+  return "; " + std::string(net_flag) + " " + name_of(message.name) + "@" + detail + (v4 ? "/32" : "/128") +
+         ":" + std::to_string(message.port) + " lets it lead there";
 }
 
 std::string describe(const EgressMessage& message, std::string_view declared) {

@@ -94,6 +94,8 @@ std::string describe(const EgressMessage& message, std::string_view declared);
 // none of them can be declared. Pure.
 std::string describe_looked_up(const std::vector<std::string>& names, uint64_t more);
 std::string advice_about_names(const std::vector<std::string>& names);
+// Of a name that leads to an address which is not public: the flag that lets it; nothing where none does.
+std::string advice_about_address(const EgressMessage& message);
 // How that ends for the operator: what would raise the limit; `limited_by` is whose limit it is where it is
 // not the operator's. Empty: nothing would.
 std::string advice_about(EgressReason reason, std::string_view limited_by);

@@ -10,12 +10,15 @@
 #include "base/result.hpp"
 #include "model/limits.hpp"
 #include "model/network.hpp"
+#include "model/plan.hpp"
+#include "policy/hosts/address_range.hpp"
 
 namespace cloche {
 
 struct EgressSettings {
   std::vector<NamedHost> named = {};
   std::vector<HostEntry> below = {};
+  std::vector<HostRange> ranges = {};
   uint64_t connections = 0;  // at once
   uint64_t bytes = 0;        // of each host, both ways
   uint64_t idle_ms = 0;
@@ -23,6 +26,8 @@ struct EgressSettings {
   bool ipv6 = false;  // whether the sandbox has such addresses
 };
 
+// Of a plan's hosts, ranges and limits.
+EgressSettings egress_settings(const ConfinementPlan& plan, bool ipv6);
 EgressSettings egress_settings(const std::vector<std::string>& hosts, const Limits& limits, bool ipv6);
 
 std::string to_text(const EgressSettings& settings);

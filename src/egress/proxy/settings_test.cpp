@@ -141,6 +141,33 @@ TEST(EgressReport, IsOneExactSentence) {
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
 }
 
+TEST(EgressSettings, CarryRanges) {
+  ConfinementPlan plan;
+  plan.hosts = {"a.org:443", "*.corp.example:8443"};
+  plan.ranges = {"a.org@10.1.0.0/16:443", "*.corp.example@fd12::/16:8443"};
+  const auto read = read_egress_settings(to_text(egress_settings(plan, true)));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(to_text(read.value()), to_text(egress_settings(plan, true)));
+  ASSERT_EQ(read.value().ranges.size(), 2U);
+  EXPECT_TRUE(is_about(read.value().ranges[1].host, "x.corp.example", 8443));
+  const std::string limits = to_text(egress_settings({}, Limits{}, false));
+  for (const char* bad : {"range a.org:443\n", "range a.org@127.0.0.0/8:443\n"})
+    EXPECT_FALSE(read_egress_settings(limits + bad).ok()) << bad;
+}
+
+TEST(EgressReport, APrivateAddressNamesTheFlagThatLetsItBe) {
+  const auto advice = [](const char* address) {
+    return advice_about_address(
+        about(EgressNews::refused, EgressReason::address_of_name, "a.org", 443, address));
+  };
+  EXPECT_EQ(advice("10.1.2.3"), "; --net a.org@10.1.2.3/32:443 lets it lead there");
+  EXPECT_EQ(advice("fd12::1"), "; --net a.org@fd12::1/128:443 lets it lead there");
+  for (const char* never :
+       {"127.0.0.1", "169.254.169.254", "100.100.100.200", "fd00:ec2::254", "::1", "fe80::1",
+        "::ffff:10.1.2.3", "64:ff9b::a01:203", "fd12::5efe:a01:203", "nonsense"})
+    EXPECT_EQ(advice(never), "") << never;
+}
+
 TEST(EgressReport, OfACallWithoutANetworkSaysEveryNameAndTheFlag) {
   const struct {
     std::vector<std::string> names;

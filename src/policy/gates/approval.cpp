@@ -60,6 +60,7 @@ std::vector<std::string> variables_of(const ConfinementPlan& plan) {
 std::vector<std::string> hosts_of(const ConfinementPlan& plan) {
   std::vector<std::string> list;
   for (const auto& host : plan.hosts) list.push_back(escape_for_person(host));
+  for (const auto& range : plan.ranges) list.push_back(escape_for_person(range));
   return list;
 }
 

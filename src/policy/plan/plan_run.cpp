@@ -11,6 +11,7 @@
 #include "model/network.hpp"
 #include "policy/authority/path_trust.hpp"
 #include "policy/authority/secret_names.hpp"
+#include "policy/hosts/address_range.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 #include "policy/plan/git_identity.hpp"
 #include "policy/plan/layered_trees.hpp"
@@ -298,6 +299,25 @@ void forbid_execution(std::vector<ViewEntry>& view) {
   }
 }
 
+// Of the names that this call may reach, or that lie below one of them.
+std::vector<std::string> ranges_for(const RunRequest& request) {
+  std::vector<std::string> ranges;
+  for (const auto& text : request.ranges) {
+    const auto range = read_host_range(text);
+    const bool reached = range && std::ranges::any_of(request.hosts, [&](const std::string& host) {
+                           const HostEntry entry = host_entry(host);
+                           if (entry.is_any() || entry.port != range->host.port)
+                             return entry.port == range->host.port;
+                           const bool same =
+                               entry.name == range->host.name && entry.below == range->host.below;
+                           return same || is_about(entry, range->host.name, entry.port) ||
+                                  is_about(range->host, entry.name, entry.port);
+                         });
+    if (reached) ranges.push_back(text);
+  }
+  return ranges;
+}
+
 void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
   if (caller.privileged) return;  // 1000, mapped to an id of the call's own
   if (caller.uid != 0) plan.inside_uid = caller.uid;
@@ -411,6 +431,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.hosts = request.hosts;
+  plan.ranges = ranges_for(request);
   plan.network = request.network;
   plan.declared = declared_for(request);
   plan.limits = request.limits;
