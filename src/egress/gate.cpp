@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/sys/sys.hpp"
@@ -26,8 +27,11 @@ constexpr uint64_t patience_ms = 5000;  // for its last words, on a machine that
 
 }  // namespace
 
-EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
-    : start_(std::move(start)), plan_(plan) {}
+EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan, std::vector<OwnedFd> published)
+    : start_(std::move(start)),
+      plan_(plan),
+      answered_(shape_of(plan.hosts).listeners.size()),
+      published_(std::move(published)) {}
 
 EgressGate::~EgressGate() {
   if (process_.pidfd) (void)end_process();
@@ -48,6 +52,7 @@ void EgressGate::open(std::vector<OwnedFd> listeners, bool has_ipv6) {
   ipv6_ = has_ipv6;
   if (auto watched = watch_listeners(); !watched.ok()) {
     listeners_.clear();
+    published_.clear();
     refuse("egress: " + describe(watched.error()));
   }
 }
@@ -56,12 +61,14 @@ Result<void> EgressGate::watch_listeners() {
   if (listeners_.size() == 1) return {};  // it is watched itself
   waiting_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
   if (!waiting_) return system_error("watch the network's listeners");
-  for (const auto& listener : listeners_) {
+  const auto watch = [&](const OwnedFd& listener) {
     epoll_event event{};
     event.events = EPOLLIN;
-    if (::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, listener.get(), &event) != 0)
-      return system_error("watch the network's listeners");
-  }
+    return ::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, listener.get(), &event) == 0;
+  };
+  const auto answered = std::span(listeners_).first(std::min(answered_, listeners_.size()));
+  if (!std::ranges::all_of(answered, watch) || !std::ranges::all_of(published_, watch))
+    return system_error("watch the network's listeners");
   return {};
 }
 
@@ -75,6 +82,7 @@ void EgressGate::turn() {
   auto started = start();
   // Either the process has them now, or no process answers: a connection is refused by the kernel.
   listeners_.clear();
+  published_.clear();
   waiting_.reset();
   if (!started.ok()) refuse("egress: " + describe(started.error()));
 }
@@ -91,7 +99,9 @@ Result<void> EgressGate::start() {
   TRY(sys::seal(settings.get()));
   std::vector<int> fds = {nothing.get(), nothing.get(), nothing.get(), theirs.get(), settings.get()};
   for (const auto& listener : listeners_) fds.push_back(listener.get());
-  std::vector<std::string> arguments = {"cloche-egress", std::to_string(listeners_.size())};
+  for (const auto& listener : published_) fds.push_back(listener.get());
+  const size_t sockets = listeners_.size() + published_.size();
+  std::vector<std::string> arguments = {"cloche-egress", std::to_string(sockets)};
   if (start_.privileged) {
     arguments.push_back(std::to_string(start_.uid));
     arguments.push_back(std::to_string(start_.gid));
@@ -123,7 +133,7 @@ bool EgressGate::hear_one() {
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
     case EgressNews::refused: {
-      if (plan_.hosts.empty()) return look_up_refused(name_of(message.name));
+      if (plan_.hosts.empty() && message.port == 0) return look_up_refused(name_of(message.name));
       if (message.reason == EgressReason::address_of_name)
         return refuse(describe(message, start_.declared), advice_about_address(message));
       const auto limit = limit_of(message.reason);
@@ -207,7 +217,7 @@ std::vector<std::string> EgressGate::take_unsaid() {
 // Has connected, and ended before it was looked at: what was sent is to be delivered all the same. Questions
 // to the resolver have no client that would hear the answer.
 bool EgressGate::is_somebody_waiting() const {
-  for (size_t i = 2; i < listeners_.size(); ++i) {
+  for (size_t i = 2; i < std::min(answered_, listeners_.size()); ++i) {
     pollfd event{listeners_[i].get(), POLLIN, 0};
     if (::poll(&event, 1, 0) == 1) return true;
   }
@@ -217,6 +227,7 @@ bool EgressGate::is_somebody_waiting() const {
 void EgressGate::finish(Outcome& outcome) {
   if (is_somebody_waiting()) turn();
   listeners_.clear();
+  published_.clear();
   waiting_.reset();
   if (control_) {
     finishing_ = true;

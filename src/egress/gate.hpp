@@ -34,7 +34,8 @@ struct EgressStart {
 
 class EgressGate : public NetworkGate {
  public:
-  EgressGate(EgressStart start, const ConfinementPlan& plan);
+  // `published`: a listener of the host's for each published port of the plan.
+  EgressGate(EgressStart start, const ConfinementPlan& plan, std::vector<OwnedFd> published = {});
   ~EgressGate() override;
 
   void open(std::vector<OwnedFd> listeners, bool has_ipv6) override;
@@ -60,7 +61,9 @@ class EgressGate : public NetworkGate {
   EgressStart start_;
   const ConfinementPlan& plan_;
   bool ipv6_ = false;
-  std::vector<OwnedFd> listeners_;
+  size_t answered_ = 0;             // of the listeners, those that somebody inside can speak to
+  std::vector<OwnedFd> listeners_;  // then the connectors of published ports
+  std::vector<OwnedFd> published_;
   OwnedFd waiting_;  // readable when a connection waits
   OwnedFd control_;
   Spawned process_;

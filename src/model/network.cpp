@@ -151,6 +151,13 @@ NetworkShape shape_of(const std::vector<std::string>& hosts) {
   return shape;
 }
 
+std::vector<NetworkListener> connectors() {
+  constexpr size_t half = connectors_of_published / 2;
+  std::vector<NetworkListener> all(half, {NetworkListener::Kind::stream, mapped(0), 0});
+  all.resize(2 * half);
+  return all;
+}
+
 std::string hosts_file_for(const std::vector<std::string>& hosts) {
   const bool served = std::any_of(hosts.begin(), hosts.end(),
                                   [](const std::string& text) { return host_entry(text).is_localhost(); });

@@ -95,7 +95,12 @@ struct NetworkShape {
 NetworkShape shape_of(const std::vector<std::string>& hosts);
 
 inline constexpr size_t most_listeners = 64;
-inline constexpr size_t most_hosts = 256;  // of a plan
+// Sockets of the sandbox's network that are connected to its servers from outside, for published ports: half
+// of them of IPv4. As many connections there are at once.
+inline constexpr size_t connectors_of_published = 64;
+inline constexpr size_t most_published = 16;
+std::vector<NetworkListener> connectors();  // not bound: without a port
+inline constexpr size_t most_hosts = 256;   // of a plan
 
 // What /etc/hosts and /etc/resolv.conf say inside.
 std::string hosts_file_for(const std::vector<std::string>& hosts);

@@ -144,7 +144,9 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
     out.member("connections", use.connections).member("bytes_out", use.bytes_out);
     out.member("bytes_in", use.bytes_in).end_object();
   }
-  out.end_array().member("network_failures", outcome.network_failures).key("quarantined").begin_array();
+  out.end_array();
+  if (!outcome.published.empty()) out.member("published", outcome.published);
+  out.member("network_failures", outcome.network_failures).key("quarantined").begin_array();
   if (outcome.changes) {
     for (const ChangedPath* path : outcome.changes->withheld())
       out.begin_object().member("path", path->path).member("reason", path->reason).end_object();

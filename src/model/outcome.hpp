@@ -94,6 +94,7 @@ struct Outcome {
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others
+  std::vector<std::string> published = {};         // HOST_PORT:PORT: what the host's loopback led to
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::optional<ChangesOutcome> changes = {};      // of a call whose writes went to layers
   std::vector<Quarantined> quarantined = {};

@@ -76,11 +76,12 @@ struct RunRequest {
   std::vector<Pass> environment = {};
   std::vector<std::string> hosts = {};   // what it may reach, as ConfinementPlan has it; empty: nothing
   std::vector<std::string> ranges = {};  // where names may lead that is not public; as ConfinementPlan has it
-  std::string declared = {};             // who said so, for sentences; empty: --net did
-  Network network = Network::own;        // --net-host
-  bool tool_call = false;                // of a model's, to which no flag of `cloche run` alone can help
-  std::vector<uint16_t> own_ports = {};  // where a door of this Cloche listens: no call ever reaches one
-  std::string toolchains = "auto";       // auto, none, or names with commas
+  std::vector<PublishedPort> published = {};  // of an operator's own command alone
+  std::string declared = {};                  // who said so, for sentences; empty: --net did
+  Network network = Network::own;             // --net-host
+  bool tool_call = false;                     // of a model's, to which no flag of `cloche run` alone can help
+  std::vector<uint16_t> own_ports = {};       // where a door of this Cloche listens: no call ever reaches one
+  std::string toolchains = "auto";            // auto, none, or names with commas
   Limits limits = {};
   std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
   std::vector<LimitId> said_limits = {};     // which of them were asked for

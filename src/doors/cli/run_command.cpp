@@ -51,6 +51,7 @@ void show_dry_run(const Prepared& prepared) {
         "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
   }
   for (const auto& [name, value] : plan.environment) text += "  env        " + name + "=" + value + "\n";
+  for (const auto& port : plan.published) text += "  published  " + to_text(port) + "\n";
   for (const auto& row : limit_table) {
     text += "  limit      " + std::string(row.name) + " " + show_limit(plan.limits, row) + "\n";
   }

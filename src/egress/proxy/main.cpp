@@ -162,7 +162,7 @@ bool read_number(std::string_view text, unsigned& number) {
 // `cloche-egress LISTENERS [UID GID]`
 bool read_arguments(std::span<char* const> words, unsigned& listeners, NewIds& ids) {
   if (words.size() != 2 && words.size() != 4) return false;
-  if (!read_number(words[1], listeners) || listeners < 1 || listeners > most_listeners) return false;
+  if (!read_number(words[1], listeners) || listeners < 1 || listeners > most_egress_sockets) return false;
   if (words.size() == 2) return ::geteuid() != 0;
   return read_number(words[2], ids.uid) && read_number(words[3], ids.gid) && ids.uid != 0 && ids.gid != 0;
 }

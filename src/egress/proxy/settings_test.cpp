@@ -141,17 +141,20 @@ TEST(EgressReport, IsOneExactSentence) {
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
 }
 
-TEST(EgressSettings, CarryRanges) {
+TEST(EgressSettings, CarryRangesAndPublishedPorts) {
   ConfinementPlan plan;
   plan.hosts = {"a.org:443", "*.corp.example:8443"};
   plan.ranges = {"a.org@10.1.0.0/16:443", "*.corp.example@fd12::/16:8443"};
+  plan.published = {{8080, 3000}};
   const auto read = read_egress_settings(to_text(egress_settings(plan, true)));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(to_text(read.value()), to_text(egress_settings(plan, true)));
   ASSERT_EQ(read.value().ranges.size(), 2U);
   EXPECT_TRUE(is_about(read.value().ranges[1].host, "x.corp.example", 8443));
+  EXPECT_EQ(read.value().published, plan.published);
   const std::string limits = to_text(egress_settings({}, Limits{}, false));
-  for (const char* bad : {"range a.org:443\n", "range a.org@127.0.0.0/8:443\n"})
+  for (const char* bad : {"published 0 1\n", "published 1\n", "published 1 2 3\n", "range a.org:443\n",
+                          "range a.org@127.0.0.0/8:443\n"})
     EXPECT_FALSE(read_egress_settings(limits + bad).ok()) << bad;
 }
 

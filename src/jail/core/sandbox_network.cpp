@@ -111,7 +111,16 @@ int bound6(const wire::Listener& listener, int type) {
   return fd;
 }
 
+// To be connected from outside. Where there is no IPv6 a second one of IPv4 stands in, and connects to
+// nothing.
+int open_connector(const wire::Listener& listener, uint32_t index) {
+  constexpr int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  const int fd = is_mapped4(listener) ? -1 : ::socket(AF_INET6, type, 0);
+  return fd >= 0 ? fd : must(::socket(AF_INET, type, 0), Step::open_listeners, index);
+}
+
 int open_listener(const wire::Listener& listener, bool has6, uint32_t index) {
+  if (listener.port == 0) return open_connector(listener, index);
   const int type = listener.stream != 0 ? SOCK_STREAM : SOCK_DGRAM;
   const bool only4 = is_mapped4(listener) || (is_any(listener) && !has6);
   if (!only4 && !has6) return must(::socket(AF_INET, type | SOCK_CLOEXEC, 0), Step::open_listeners, index);
@@ -123,7 +132,7 @@ int open_listener(const wire::Listener& listener, bool has6, uint32_t index) {
 // What stands for declared hosts has addresses of the inside ranges; a resolver that knows none does not.
 bool needs_ranges(const wire::Plan& plan) {
   for (const auto& listener : plan.listeners) {
-    if (!is_loopback4(listener)) return true;
+    if (listener.port != 0 && !is_loopback4(listener)) return true;
   }
   return false;
 }

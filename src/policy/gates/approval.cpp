@@ -66,7 +66,11 @@ std::vector<std::string> hosts_of(const ConfinementPlan& plan) {
 
 std::string network_of(const ConfinementPlan& plan) {
   if (plan.network == Network::of_host) return "all of the host's own";
-  return plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+  std::string text = plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+  for (const auto& port : plan.published)
+    text += "; 127.0.0.1:" + std::to_string(port.host) + " of the host leads to its port " +
+            std::to_string(port.inside);
+  return text;
 }
 
 std::string shown_command(const ConfinementPlan& plan) {

@@ -432,6 +432,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.argv = request.argv;
   plan.hosts = request.hosts;
   plan.ranges = ranges_for(request);
+  plan.published = request.published;
   plan.network = request.network;
   plan.declared = declared_for(request);
   plan.limits = request.limits;
