@@ -1,5 +1,5 @@
-// Writes what share/ holds as C++, at build time: `shipped_tables SHARE OUTPUT FILE...`. The protected set
-// and the rights of the profiles become tables, in the order in which the programs search them; FILEs (of
+// Writes what share/ holds as C++, at build time: `shipped_tables SHARE OUTPUT FILE...`. The protected
+// set, the environment without a network and the rights of the profiles become tables; FILEs (of
 // share/, by their names there) become texts, which the programs read when they need one. Same input, same
 // output.
 #include <algorithm>
@@ -96,6 +96,24 @@ Result<std::string> protected_tables(const std::string& text) {
   return table_of("rows", names) + table_of("globs", globs) + table_of("git_rows", git);
 }
 
+// The reasons are for who reads share/.
+Result<std::string> environment_table(const std::string& text) {
+  const std::string source = "share/without_network.json";
+  const JsonValue root = TRY(read_json(text, source));
+  TRY(refuse_unknown_keys(root, {"environment"}, source));
+  const JsonValue* list = root.find("environment");
+  if (list == nullptr || !list->is_array() || list->items.empty())
+    return json_error(source, root.line, "environment is not a list of entries");
+  std::string table = "constexpr EnvironmentRow rows[] = {\n";
+  for (const auto& item : list->items) {
+    TRY(refuse_unknown_keys(item, {"name", "value", "reason"}, source));
+    TRY(required_text(item, "reason", source));
+    table += "    {" + literal(TRY(required_text(item, "name", source))) + ", " +
+             literal(TRY(required_text(item, "value", source))) + "},\n";
+  }
+  return table + "};\n";
+}
+
 // The enumerator of a profile is its name with _ for -.
 Result<std::string> profile_row(const std::string& name, const std::string& text, const std::string& source) {
   const JsonValue root = TRY(read_json(text, source));
@@ -120,6 +138,11 @@ Result<void> write_all(const std::string& share, const std::string& output, std:
     if (file == "protected.json") {
       const std::string tables = TRY(protected_tables(text));
       TRY(write_text(output + "/policy/protected_names.inc", tables));
+      continue;
+    }
+    if (file == "without_network.json") {
+      const std::string table = TRY(environment_table(text));
+      TRY(write_text(output + "/policy/without_network.inc", table));
       continue;
     }
     if (file.starts_with(profiles)) {

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "base/sys/sys.hpp"
 #include "egress/proxy/settings.hpp"
@@ -18,14 +20,18 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_denials = 64;
+constexpr size_t most_looked_up = 8;
 constexpr size_t most_hosts_known = size_t{16} << 10;  // more than all its names and ports are
 constexpr size_t most_hosts_said = 1024;
 constexpr uint64_t patience_ms = 5000;  // for its last words, on a machine that has much else to do
 
 }  // namespace
 
-EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
-    : start_(std::move(start)), hosts_(plan.hosts), limits_(plan.limits) {}
+EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan, std::vector<OwnedFd> published)
+    : start_(std::move(start)),
+      plan_(plan),
+      answered_(shape_of(plan.hosts).listeners.size()),
+      published_(std::move(published)) {}
 
 EgressGate::~EgressGate() {
   if (process_.pidfd) (void)end_process();
@@ -46,29 +52,37 @@ void EgressGate::open(std::vector<OwnedFd> listeners, bool has_ipv6) {
   ipv6_ = has_ipv6;
   if (auto watched = watch_listeners(); !watched.ok()) {
     listeners_.clear();
+    published_.clear();
     refuse("egress: " + describe(watched.error()));
   }
 }
 
 Result<void> EgressGate::watch_listeners() {
+  if (listeners_.size() == 1) return {};  // it is watched itself
   waiting_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
   if (!waiting_) return system_error("watch the network's listeners");
-  for (const auto& listener : listeners_) {
+  const auto watch = [&](const OwnedFd& listener) {
     epoll_event event{};
     event.events = EPOLLIN;
-    if (::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, listener.get(), &event) != 0)
-      return system_error("watch the network's listeners");
-  }
+    return ::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, listener.get(), &event) == 0;
+  };
+  const auto answered = std::span(listeners_).first(std::min(answered_, listeners_.size()));
+  if (!std::ranges::all_of(answered, watch) || !std::ranges::all_of(published_, watch))
+    return system_error("watch the network's listeners");
   return {};
 }
 
-int EgressGate::events() const { return control_ ? control_.get() : waiting_.get(); }
+int EgressGate::events() const {
+  if (control_) return control_.get();
+  return listeners_.size() == 1 ? listeners_.front().get() : waiting_.get();
+}
 
 void EgressGate::turn() {
   if (control_) return hear();
   auto started = start();
   // Either the process has them now, or no process answers: a connection is refused by the kernel.
   listeners_.clear();
+  published_.clear();
   waiting_.reset();
   if (!started.ok()) refuse("egress: " + describe(started.error()));
 }
@@ -81,11 +95,13 @@ Result<void> EgressGate::start() {
   const OwnedFd theirs(ends[1]);
   const OwnedFd nothing = TRY(sys::open("/dev/null", O_RDWR | O_CLOEXEC));
   const OwnedFd settings = TRY(sys::memory_file());
-  TRY(sys::write_all(settings.get(), to_text(egress_settings(hosts_, limits_, ipv6_))));
+  TRY(sys::write_all(settings.get(), to_text(egress_settings(plan_, ipv6_))));
   TRY(sys::seal(settings.get()));
   std::vector<int> fds = {nothing.get(), nothing.get(), nothing.get(), theirs.get(), settings.get()};
   for (const auto& listener : listeners_) fds.push_back(listener.get());
-  std::vector<std::string> arguments = {"cloche-egress", std::to_string(listeners_.size())};
+  for (const auto& listener : published_) fds.push_back(listener.get());
+  const size_t sockets = listeners_.size() + published_.size();
+  std::vector<std::string> arguments = {"cloche-egress", std::to_string(sockets)};
   if (start_.privileged) {
     arguments.push_back(std::to_string(start_.uid));
     arguments.push_back(std::to_string(start_.gid));
@@ -117,6 +133,9 @@ bool EgressGate::hear_one() {
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
     case EgressNews::refused: {
+      if (plan_.hosts.empty() && message.port == 0) return look_up_refused(name_of(message.name));
+      if (message.reason == EgressReason::address_of_name)
+        return refuse(describe(message, start_.declared), advice_about_address(message));
       const auto limit = limit_of(message.reason);
       return refuse(describe(message, start_.declared),
                     advice_about(message.reason, limit ? source_of(start_.lowered_by, *limit) : ""));
@@ -131,6 +150,7 @@ void EgressGate::take(const EgressMessage& message) {
     case EgressNews::used: return take_use(message);
     case EgressNews::more_refused: return add_more(denied_, message);
     case EgressNews::more_failed: return add_more(failed_, message);
+    case EgressNews::repeated: return repeated(describe(message, start_.declared), message.number);
   }
 }
 
@@ -170,10 +190,34 @@ void EgressGate::refuse(std::string what, std::string advice) {
   }
 }
 
+// Without a network all of them are one sentence.
+void EgressGate::look_up_refused(std::string name) {
+  if (looked_up_.size() >= most_looked_up) {
+    ++more_looked_up_;
+  } else {
+    looked_up_.push_back(std::move(name));
+  }
+}
+
+void EgressGate::repeated(const std::string& what, uint64_t times) {
+  for (auto& denial : denials_) {
+    if (denial.what.text() == what) denial.times = times;
+  }
+}
+
+std::vector<std::string> EgressGate::take_unsaid() {
+  std::vector<std::string> sentences;
+  for (; unsaid_ < denials_.size(); ++unsaid_) {
+    denials_[unsaid_].said = true;
+    sentences.push_back(operators_sentence(denials_[unsaid_]));
+  }
+  return sentences;
+}
+
 // Has connected, and ended before it was looked at: what was sent is to be delivered all the same. Questions
 // to the resolver have no client that would hear the answer.
 bool EgressGate::is_somebody_waiting() const {
-  for (size_t i = 2; i < listeners_.size(); ++i) {
+  for (size_t i = 2; i < std::min(answered_, listeners_.size()); ++i) {
     pollfd event{listeners_[i].get(), POLLIN, 0};
     if (::poll(&event, 1, 0) == 1) return true;
   }
@@ -183,6 +227,7 @@ bool EgressGate::is_somebody_waiting() const {
 void EgressGate::finish(Outcome& outcome) {
   if (is_somebody_waiting()) turn();
   listeners_.clear();
+  published_.clear();
   waiting_.reset();
   if (control_) {
     finishing_ = true;
@@ -202,6 +247,11 @@ void EgressGate::finish(Outcome& outcome) {
   const auto shown = [](const More& more) {
     return std::string("egress: ") + (more.at_least ? "at least " : "") + std::to_string(more.count);
   };
+  if (!looked_up_.empty()) {
+    more_looked_up_ += std::exchange(denied_, {}).count;
+    denials_.push_back(
+        {Enforcer::egress, describe_looked_up(looked_up_, more_looked_up_), advice_about_names(looked_up_)});
+  }
   if (denied_.count > 0)
     denials_.push_back({Enforcer::egress, shown(denied_) + " more refusals of the same call"});
   if (failed_.count > 0) failures_.push_back(shown(failed_) + " more connections could not be made");

@@ -34,12 +34,14 @@ struct EgressStart {
 
 class EgressGate : public NetworkGate {
  public:
-  EgressGate(EgressStart start, const ConfinementPlan& plan);
+  // `published`: a listener of the host's for each published port of the plan.
+  EgressGate(EgressStart start, const ConfinementPlan& plan, std::vector<OwnedFd> published = {});
   ~EgressGate() override;
 
   void open(std::vector<OwnedFd> listeners, bool has_ipv6) override;
   int events() const override;
   void turn() override;
+  std::vector<std::string> take_unsaid() override;
   void finish(Outcome& outcome) override;
 
  private:
@@ -53,18 +55,24 @@ class EgressGate : public NetworkGate {
   void ended();
   siginfo_t end_process();
   void refuse(std::string what, std::string advice = {});
+  void look_up_refused(std::string name);
+  void repeated(const std::string& what, uint64_t times);
 
   EgressStart start_;
-  std::vector<std::string> hosts_;
-  Limits limits_;
+  const ConfinementPlan& plan_;
   bool ipv6_ = false;
-  std::vector<OwnedFd> listeners_;
+  size_t answered_ = 0;             // of the listeners, those that somebody inside can speak to
+  std::vector<OwnedFd> listeners_;  // then the connectors of published ports
+  std::vector<OwnedFd> published_;
   OwnedFd waiting_;  // readable when a connection waits
   OwnedFd control_;
   Spawned process_;
   bool finishing_ = false;
   std::vector<Denial> denials_;
-  std::set<std::string> said_;  // what they say: each once
+  std::set<std::string> said_;          // what they say: each once
+  size_t unsaid_ = 0;                   // from this denial on they were not taken to be said yet
+  std::vector<std::string> looked_up_;  // of a call without a network
+  uint64_t more_looked_up_ = 0;
   std::vector<std::string> failures_;
   std::map<std::pair<std::string, uint32_t>, HostUse> used_;  // by name and port: the latest totals
   // Beyond what a record has room for.

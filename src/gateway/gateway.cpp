@@ -483,6 +483,7 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
     streams.terminal = context.passed_on.terminal;
     streams.raw = context.passed_on.raw;
     streams.keep_most = Streams{}.keep_most;
+    streams.says_refusals = context.passed_on.says_refusals;
     if (context.passed_on.notes_layers && !layered_trees(plan).empty())
       streams.lasting_note = layers_note(plan.writes);
   }

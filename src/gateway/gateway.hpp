@@ -39,6 +39,7 @@ struct PassedOn {
   bool raw = false;   // pass every escape sequence to it
   // `errors` is a terminal: say there, once, that what a long command writes is not in the project yet.
   bool notes_layers = false;
+  bool says_refusals = false;  // say on `errors` what the network gate refuses, when it does
 };
 
 // Whose call it is.

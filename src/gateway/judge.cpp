@@ -212,6 +212,30 @@ Result<void> add_skills_hosts(RunRequest& request, const Ceilings& ceilings) {
   return {};
 }
 
+// Those of the key `net` and of the profile, where the command has a network of its own by name. What a flag
+// says that has none is refused instead.
+Result<void> add_configured_hosts(RunRequest& request, const Settings& settings,
+                                  const SandboxProfile& profile) {
+  const bool has_network = request.profile == Profile::workspace_write && request.network == Network::own;
+  if (!has_network || request.view == View::host || backend_of(request) != Backend::native) return {};
+  const struct {
+    std::string by;
+    const std::vector<std::string>& hosts;
+  } sources[] = {{"net of " + text_of(settings.net.origin), settings.net.value},
+                 {"profile " + profile.name, profile.hosts}};
+  for (const auto& [by, hosts] : sources) {
+    const std::vector<std::string> given = request.hosts;
+    for (const auto& host : hosts) TRY(declare_host(request.hosts, host));
+    if (request.hosts == given) continue;
+    const std::string before =
+        given.empty()
+            ? ""
+            : (request.declared.empty() ? describe_declared(net_flag, given) : request.declared) + "; ";
+    request.declared = before + describe_declared(by, hosts);
+  }
+  return {};
+}
+
 // What an operator's command is given: by flags and configuration, with what a skill declares; then what
 // profile and autonomy leave of it. The operator named the skill, so what it declares is granted; what it
 // leaves out the command has anyway.
@@ -230,6 +254,7 @@ Result<void> make_command_request(const Session& session, const CallersView& vie
   apply_profile(request, standing.terms.profile);
   cap_by_autonomy(request, session.settings, judged.notes);
   TRY(settle_rung(request, "the profile " + standing.terms.profile.name));
+  TRY(add_configured_hosts(request, session.settings, standing.terms.profile));
   if (view.skill != nullptr) take_limits(request, *view.skill);
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
@@ -122,6 +123,8 @@ OperatorDefaults defaults_of(const Session& session, const ToolTerms& terms) {
   defaults.ceilings.level = terms.level;
   defaults.ceilings.writes = defaults.ceilings.writes && terms.profile.writes;
   defaults.ceilings.network = terms.profile.network;
+  for (const auto& host : terms.profile.hosts)
+    if (!contains(defaults.ceilings.hosts, host)) defaults.ceilings.hosts.push_back(host);
   return defaults;
 }
 
@@ -144,6 +147,15 @@ void take_ceilings(SessionOptions& said, const Settings& settings) {
   // An agent works here: rules and the sandbox decide, and what a command looks like does not.
   ceilings.unasked =
       said.front_end == FrontEnd::agent ? ceilings.commands : std::min(ceilings.unasked, ceilings.commands);
+}
+
+// What calls may reach by the key `net`; of an operator's command see judge.cpp.
+void add_configured_hosts(SessionOptions& said, const Settings& settings) {
+  auto& ranges = said.operators.ranges;
+  ranges.insert(ranges.end(), settings.net_ranges.begin(), settings.net_ranges.end());
+  auto& hosts = said.ceilings.hosts;
+  for (const auto& word : settings.net.value)
+    if (!contains(hosts, word)) hosts.push_back(word);
 }
 
 bool is_in_approvals(const Executor& executor, const std::vector<std::string>& approved) {
@@ -219,6 +231,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.profiles = std::move(configuration.profiles);
   take_ceilings(said, session.settings);
   TRY(configure(said.operators, session.settings, session.notes));
+  add_configured_hosts(said, session.settings);
   session.wish = TRY(wish_for(session.settings, environment, said.front_end));
   session.wish.lowest = std::max(session.wish.lowest, said.lowest);
   session.levels = std::make_shared<IsolationLevels>(environment, session.installation);

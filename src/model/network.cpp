@@ -9,6 +9,7 @@
 namespace cloche {
 namespace {
 
+constexpr uint32_t loopback4 = 0x7f000001;
 constexpr uint16_t first_free_port = 1024;  // below it nothing inside can bind: the command has no capability
 constexpr size_t most_own_doors = 16;       // of one port; more share one for every address
 
@@ -102,7 +103,6 @@ uint32_t offset_of(const NetAddress& address) {
 }
 
 bool is_loopback(const NetAddress& address) {
-  constexpr uint32_t loopback4 = 0x7f000001;
   NetAddress loopback6 = {};
   loopback6.back() = 1;
   return address == mapped(loopback4) || address == loopback6;
@@ -124,7 +124,11 @@ std::string dotted(uint32_t offset) {
 
 NetworkShape shape_of(const std::vector<std::string>& hosts) {
   NetworkShape shape;
-  if (hosts.empty()) return shape;
+  if (hosts.empty()) {
+    // Answers that there is no such name fit into a datagram.
+    shape.listeners = {{NetworkListener::Kind::datagram, mapped(loopback4), dns_port}};
+    return shape;
+  }
   uint32_t next = first_named_offset;
   std::vector<uint16_t> ports;
   for (const auto& text : hosts) {
@@ -147,6 +151,13 @@ NetworkShape shape_of(const std::vector<std::string>& hosts) {
   return shape;
 }
 
+std::vector<NetworkListener> connectors() {
+  constexpr size_t half = connectors_of_published / 2;
+  std::vector<NetworkListener> all(half, {NetworkListener::Kind::stream, mapped(0), 0});
+  all.resize(2 * half);
+  return all;
+}
+
 std::string hosts_file_for(const std::vector<std::string>& hosts) {
   const bool served = std::any_of(hosts.begin(), hosts.end(),
                                   [](const std::string& text) { return host_entry(text).is_localhost(); });
@@ -157,7 +168,7 @@ std::string hosts_file_for(const std::vector<std::string>& hosts) {
 }
 
 std::string resolver_file_for(const std::vector<std::string>& hosts) {
-  if (hosts.empty()) return "# no network: no resolver\n";
+  if (hosts.empty()) return "# no network: this resolver knows no name\nnameserver 127.0.0.1\n";
   return "nameserver " + dotted(resolver_offset) + "\noptions timeout:5 attempts:2\n";
 }
 

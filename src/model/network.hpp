@@ -12,6 +12,9 @@
 //   198.19.0.0 ...      names below a declared `*.name`, as they are asked for
 //
 // No address of it means anything outside.
+//
+// Without a declared host there is no such range, only a resolver at 127.0.0.1 that knows no name: a program
+// that looks one up hears at once that there is none, and the gate hears which one it was.
 #pragma once
 
 #include <array>
@@ -87,12 +90,17 @@ struct NamedHost {
 struct NetworkShape {
   std::vector<NamedHost> named = {};            // localhost among them, when declared
   std::vector<HostEntry> below = {};            // what wildcards say
-  std::vector<NetworkListener> listeners = {};  // the resolver's two first; empty: no network
+  std::vector<NetworkListener> listeners = {};  // the resolver's two first; without hosts its one alone
 };
 NetworkShape shape_of(const std::vector<std::string>& hosts);
 
 inline constexpr size_t most_listeners = 64;
-inline constexpr size_t most_hosts = 256;  // of a plan
+// Sockets of the sandbox's network that are connected to its servers from outside, for published ports: half
+// of them of IPv4. As many connections there are at once.
+inline constexpr size_t connectors_of_published = 64;
+inline constexpr size_t most_published = 16;
+std::vector<NetworkListener> connectors();  // not bound: without a port
+inline constexpr size_t most_hosts = 256;   // of a plan
 
 // What /etc/hosts and /etc/resolv.conf say inside.
 std::string hosts_file_for(const std::vector<std::string>& hosts);

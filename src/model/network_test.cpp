@@ -60,8 +60,12 @@ std::vector<std::string> shown(const std::vector<NetworkListener>& listeners) {
 
 using Texts = std::vector<std::string>;
 
-TEST(NetworkShape, NothingDeclaredIsNoDoorAtAll) {
-  EXPECT_TRUE(shape_of({}).listeners.empty());
+TEST(NetworkShape, NothingDeclaredIsAResolverAlone) {
+  const auto listeners = shape_of({}).listeners;
+  ASSERT_EQ(listeners.size(), 1U);
+  EXPECT_EQ(listeners[0].kind, NetworkListener::Kind::datagram);
+  EXPECT_EQ(listeners[0].port, dns_port);
+  EXPECT_TRUE(is_loopback(listeners[0].address));
   EXPECT_TRUE(shape_of({}).named.empty());
 }
 
@@ -96,7 +100,8 @@ TEST(NetworkShape, NeverMoreDoorsThanTheJailTakes) {
 }
 
 TEST(NetworkFiles, SayWhatThePlanHas) {
-  EXPECT_EQ(resolver_file_for({}), "# no network: no resolver\n");
+  EXPECT_TRUE(resolver_file_for({}).ends_with("\nnameserver 127.0.0.1\n"))
+      << "named, because some programs ask nobody without a line that names one";
   EXPECT_TRUE(resolver_file_for({"a.org:80"}).starts_with("nameserver 198.18.0.1\n"));
   EXPECT_TRUE(hosts_file_for({"a.org:80"}).starts_with("127.0.0.1 localhost"));
   EXPECT_EQ(hosts_file_for({"localhost:80"}), hosts_file_for({}) + "198.18.0.2 host.cloche\n");

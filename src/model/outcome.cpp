@@ -49,6 +49,11 @@ std::string_view name_of(const DeniedBy& by) {
   return gate != nullptr ? name_of(*gate) : name_in<Enforcer::egress>(enforcers, std::get<Enforcer>(by));
 }
 
+std::string operators_sentence(const Denial& denial) {
+  const std::string times = denial.times > 1 ? " (" + std::to_string(denial.times) + " times)" : "";
+  return (denial.what + denial.advice).text() + times;
+}
+
 bool is_by_egress(const Denial& denial) { return denial.by == DeniedBy(Enforcer::egress); }
 
 std::string_view name_of(const RanBy& by) {
@@ -127,7 +132,9 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array().key("denials").begin_array();
   for (const auto& denial : outcome.denials) {
     out.begin_object().member("by", name_of(denial.by));
-    out.member("what", (denial.what + denial.advice).text()).end_object();
+    out.member("what", (denial.what + denial.advice).text());
+    if (denial.times > 1) out.member("times", denial.times);
+    out.end_object();
   }
   out.end_array().key("network").begin_array();
   for (const auto& use : outcome.network) {
@@ -137,7 +144,9 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
     out.member("connections", use.connections).member("bytes_out", use.bytes_out);
     out.member("bytes_in", use.bytes_in).end_object();
   }
-  out.end_array().member("network_failures", outcome.network_failures).key("quarantined").begin_array();
+  out.end_array();
+  if (!outcome.published.empty()) out.member("published", outcome.published);
+  out.member("network_failures", outcome.network_failures).key("quarantined").begin_array();
   if (outcome.changes) {
     for (const ChangedPath* path : outcome.changes->withheld())
       out.begin_object().member("path", path->path).member("reason", path->reason).end_object();

@@ -58,7 +58,11 @@ struct Denial {
   Message what = {};       // one sentence
   Message advice = {};     // how it ends for the operator alone
   bool transient = false;  // it says nothing of the next call: a part of ours was lost
+  uint64_t times = 1;      // how often it was decided
+  bool said = false;       // to the operator, when it was decided
 };
+// For the operator, with the advice and the count.
+std::string operators_sentence(const Denial& denial);
 bool is_by_egress(const Denial& denial);
 
 // Without a box: a tool that Cloche is itself, or a call that was judged for an agent which makes it.
@@ -90,6 +94,7 @@ struct Outcome {
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others
+  std::vector<std::string> published = {};         // HOST_PORT:PORT: what the host's loopback led to
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::optional<ChangesOutcome> changes = {};      // of a call whose writes went to layers
   std::vector<Quarantined> quarantined = {};

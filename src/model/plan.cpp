@@ -112,6 +112,12 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
   out.member("hosts", plan.hosts);
+  if (!plan.ranges.empty()) out.member("ranges", plan.ranges);
+  if (!plan.published.empty()) {
+    std::vector<std::string> ports;
+    for (const auto& port : plan.published) ports.push_back(to_text(port));
+    out.member("published", ports);
+  }
   if (plan.network == Network::of_host) out.member("network", "host");
   write_limits(out, plan);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
@@ -119,6 +125,10 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   rendered.after = out.text().substr(rendered.before.size());
   rendered.exact = exact_bytes_around_command(plan);
   return rendered;
+}
+
+std::string to_text(const PublishedPort& port) {
+  return std::to_string(port.host) + ":" + std::to_string(port.inside);
 }
 
 std::string to_json(const ConfinementPlan& plan) {

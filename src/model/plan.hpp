@@ -78,6 +78,16 @@ struct Variable {
 // whole one, which an operator alone chooses.
 enum class Network { own, of_host };
 
+// A port of the command's own network that the host's loopback leads to.
+struct PublishedPort {
+  uint16_t host = 0;
+  uint16_t inside = 0;
+
+  bool operator==(const PublishedPort&) const = default;
+};
+// "8080:3000"
+std::string to_text(const PublishedPort& port);
+
 struct ConfinementPlan {
   IsolationLevel level = IsolationLevel::namespaces;
   std::vector<LayerId> required = required_by(IsolationLevel::namespaces);
@@ -89,7 +99,9 @@ struct ConfinementPlan {
   std::string workspace;       // the tree whose growth is limited; empty: none
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
-  std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::vector<std::string> hosts;   // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::vector<std::string> ranges;  // NAME@CIDR:PORT: where some of them may lead besides
+  std::vector<PublishedPort> published;  // which servers of the command the host's loopback reaches
   Network network = Network::own;
   std::string declared = {};  // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;

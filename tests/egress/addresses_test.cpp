@@ -69,6 +69,58 @@ TEST_P(Addresses, ThatAreNotPublicAreRefusedBeforeTheyAreDialled) {
   EXPECT_EQ(stage().echo.accepted(), before);
 }
 
+// NAME@CIDR: the way for a company's mirrors. It opens the range that was named, and no other address of the
+// same name or of another.
+TEST_P(Addresses, InARangeThatTheOperatorNamesAreReached) {
+  const struct {
+    const char* address;
+    const char* range;
+    bool reached;
+  } rows[] = {
+      {"10.1.2.3", "10.1.0.0/16", true},          {"10.1.2.3", "10.1.2.3/32", true},
+      {"100.64.0.1", "100.64.0.0/10", true},      {"10.1.2.3", "10.2.0.0/16", false},
+      {"10.1.2.3", "fd12::/16", false},           {"::ffff:10.1.2.3", "10.1.0.0/16", false},
+      {"64:ff9b::a01:203", "10.1.0.0/16", false}, {"100.100.100.200", "100.64.0.0/10", false},
+      {"fd00:ec2::254", "fd00::/16", false},      {own_address, "93.184.217.0/24", false},
+      {tool_address, "10.1.0.0/16", true},
+  };
+  Words names;
+  Words hosts;
+  Words words = {"talk"};
+  for (const auto& row : rows) {
+    names.push_back("range" + std::to_string(names.size()) + ".cloche.test");
+    stage().dns.tell(names.back(), row.address);
+    hosts.push_back(names.back() + "@" + row.range + ":7000");
+    words.push_back(file(names.back(), names.back() + " 7000 9 0 0\nping"));
+  }
+  const Called called = client(hosts, words);
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(called.use_of(names[i] + ":7000").connections, rows[i].reached ? 1 : 0)
+        << rows[i].address << " " << rows[i].range << called;
+    EXPECT_EQ(called.denied("connect to " + names[i] + ":7000 refused: it resolves to "), !rows[i].reached)
+        << rows[i].address << " " << rows[i].range << called;
+  }
+}
+
+TEST_P(Addresses, ARefusalOfAPrivateOneNamesTheFlagAndAConfigurationCanSayIt) {
+  stage().dns.tell("mirror.cloche.test", "10.1.2.3");
+  const Words words = {"talk", file("mirror", "mirror.cloche.test 7000 9 0 0\nping")};
+  EXPECT_TRUE(client({"mirror.cloche.test:7000"}, words)
+                  .denied("it resolves to 10.1.2.3, which is not a public address; --net "
+                          "mirror.cloche.test@10.1.2.3/32:7000 lets it lead there"));
+  const fs::path home = scene().root() / "config-home";
+  scene().write(
+      "config-home/cloche/config.json",
+      R"({"net": [{"host": "mirror.cloche.test", "addresses": ["10.1.0.0/16"], "ports": [7000]}]})");
+  const Command how{.argv = {}, .env = {{"XDG_CONFIG_HOME", home.string()}}};
+  EXPECT_EQ(client({}, words, {}, how).use_of("mirror.cloche.test:7000").connections, 1);
+  const Called without = client({}, words, {"--profile", "workspace-write-no-network"}, how);
+  EXPECT_TRUE(without.denied("egress: this call has no network; it looked up mirror.cloche.test")) << without;
+  file(".cloche/config.json", R"({"net": []})");
+  const Called less = client({}, words, {}, how);
+  EXPECT_TRUE(less.denied("egress: this call has no network; it looked up mirror.cloche.test")) << less;
+}
+
 // What is public and stays on this host: only the kernel's routes know of them all.
 TEST_P(Addresses, OfThisHostAreRefusedHoweverTheyBecameItsOwn) {
   const std::vector<std::string> own = {own_address,       own_address6,       second_own_address,

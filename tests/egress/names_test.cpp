@@ -132,8 +132,26 @@ TEST_P(Names, L07_NothingDeclaredIsNoNetwork) {
                             " connect 2606:2800:220:1::34 80; "
                             "getent ahosts web.cloche.test; cat /etc/resolv.conf";
   const Called called = shell({}, words);
-  EXPECT_EQ(called.out, "ENETUNREACH\nENETUNREACH\nENETUNREACH\n# no network: no resolver\n") << called;
-  EXPECT_TRUE(called.denials.empty()) << called;
+  EXPECT_EQ(called.out,
+            "ENETUNREACH\nENETUNREACH\nENETUNREACH\n# no network: this resolver knows no name\n"
+            "nameserver 127.0.0.1\n")
+      << called;
+  EXPECT_EQ(called.denials.size(), 1U) << called;
+  EXPECT_TRUE(called.denied("egress: this call has no network; it looked up web.cloche.test")) << called;
+}
+
+// A refusal is said when it is decided, and once more at the end where it was decided again.
+TEST_P(Names, ARefusalIsSaidAtOnceAndCountedAtTheEnd) {
+  const std::string script =
+      "getent hosts once.example; getent hosts often.example; sleep 0.3; echo between >&2; "
+      "getent hosts often.example; getent hosts often.example; true";
+  const Ran ran = cloche_run({"--net", "web.cloche.test"}, {"/bin/sh", "-c", script});
+  const auto said = [](const std::string& name, const std::string& end) {
+    return "cloche: egress: look-up of " + name + " refused: not declared (--net: [web.cloche.test])" + end +
+           "\n";
+  };
+  EXPECT_EQ(ran.err, said("once.example", "") + said("often.example", "") + "between\n" +
+                         said("often.example", " (3 times)"));
 }
 
 // LESSONS 25: programs that know of no proxy. The whole of programs_test.cpp is about it; here, that there

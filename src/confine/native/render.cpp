@@ -74,10 +74,15 @@ std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallR
 
 std::vector<wire::Listener> listeners_for(const ConfinementPlan& plan) {
   std::vector<wire::Listener> listeners;
-  for (const auto& listener : shape_of(plan.hosts).listeners) {
-    const uint32_t stream = listener.kind == NetworkListener::Kind::stream ? 1 : 0;
-    listeners.push_back({stream, listener.port, listener.address});
-  }
+  if (plan.network == Network::of_host) return listeners;
+  const auto add = [&](const std::vector<NetworkListener>& some) {
+    for (const auto& listener : some) {
+      const uint32_t stream = listener.kind == NetworkListener::Kind::stream ? 1 : 0;
+      listeners.push_back({stream, listener.port, listener.address});
+    }
+  };
+  add(shape_of(plan.hosts).listeners);
+  if (!plan.published.empty()) add(connectors());
   return listeners;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/golden.hpp"
 #include "confine/launch.hpp"
+#include "model/network.hpp"
 #include "policy/plan/plan_run.hpp"
 
 namespace cloche {
@@ -280,6 +281,23 @@ TEST(Render, TheJailIsToldThatNoLinkLeadsToTheDirectory) {
   EXPECT_EQ(render(plan, {.landlock_abi = 7}, {}).jail.flags & wire::plain_directory, 0U);
   plan.plain_directory = true;
   EXPECT_NE(render(plan, {.landlock_abi = 7}, {}).jail.flags & wire::plain_directory, 0U);
+}
+
+TEST(Render, HandsOutWhatTheNetworkOfThePlanNeedsAndNoMore) {
+  const auto listeners = [](const ConfinementPlan& plan) {
+    return render(plan, {.landlock_abi = 7}, {.memory_by = CountedBy::watched}).jail.listeners;
+  };
+  ConfinementPlan plan = default_plan();
+  ASSERT_EQ(listeners(plan).size(), 1U) << "a resolver that knows no name";
+  EXPECT_EQ(listeners(plan)[0].stream, 0U);
+  EXPECT_EQ(listeners(plan)[0].port, dns_port);
+  plan.published = {{8080, 3000}, {8081, 3001}};
+  EXPECT_EQ(listeners(plan).size(), 1 + connectors_of_published) << "connectors are for all ports";
+  EXPECT_EQ(listeners(plan).back().port, 0U);
+  EXPECT_EQ(listeners(plan).back().stream, 1U);
+  plan.published = {};
+  plan.network = Network::of_host;
+  EXPECT_TRUE(listeners(plan).empty());
 }
 
 TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {

@@ -58,6 +58,9 @@ class SupervisedCall {
   int wait_ms() const;
   void keep_time();
   void note_that_it_lasts();
+  void say_refusals();
+  bool can_speak() const;
+  void speak(std::string_view line) const;
   void move_flows();
   void hold_builder_back();
   void let_builder_speak();

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/sys/sys.hpp"
+#include "base/text/visible_text.hpp"
 #include "confine/supervise/supervised_call.hpp"
 #include "jail/core/wire.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is another job's
 constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
+constexpr size_t most_of_a_line = 4000;  // what a pipe that is ready takes without a wait
 constexpr uint64_t stuck_ms = 1000;      // for the keeper to say `gone` after it was told to end everything
 
 wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
@@ -82,7 +84,10 @@ void SupervisedCall::turn() {
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
   if (events[3].revents != 0) take_stop();
-  if (events[7].revents != 0) network_->turn();
+  if (events[7].revents != 0) {
+    network_->turn();
+    say_refusals();
+  }
   if (said_.started) let_builder_speak();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
@@ -124,22 +129,32 @@ void SupervisedCall::keep_time() {
   }
 }
 
-void SupervisedCall::note_that_it_lasts() {
-  constexpr uint64_t later_ms = 1000;
-  pollfd terminal{streams_.errors, POLLOUT, 0};
-  const bool would_wait = ::poll(&terminal, 1, 0) != 1;  // as where a person has stopped it with Ctrl-S
-  // A command that reads single keys draws the screen itself, and a line of ours would spoil it.
-  if (would_wait || (master_ && reads_keys(master_.get()))) {
-    note_at_ms_ = now_ms_ + later_ms;
-    return;
-  }
-  note_at_ms_ = ~0ULL;
+// Not where a person has stopped the terminal with Ctrl-S, nor over a command that reads single keys: that
+// draws the screen itself, and a line of ours would spoil it.
+bool SupervisedCall::can_speak() const {
+  pollfd errors{streams_.errors, POLLOUT, 0};
+  const bool would_wait = ::poll(&errors, 1, 0) != 1;
+  return !would_wait && !(master_ && reads_keys(master_.get()));
+}
+
+void SupervisedCall::speak(std::string_view line) const {
   // The caller's terminal is raw while the command has one of ours.
-  const std::string_view line_end = plan_.terminal ? "\r\n" : "\n";
+  const std::string line_end = plan_.terminal ? "\r\n" : "\n";
   const std::string_view before = output_.last_taken();
   const bool within_line = plan_.terminal && !before.empty() && before.back() != '\n';
-  (void)sys::write_all(streams_.errors, std::string(within_line ? line_end : "") + streams_.lasting_note +
-                                            std::string(line_end));
+  (void)sys::write_all(streams_.errors, (within_line ? line_end : "") + std::string(line) + line_end);
+}
+
+void SupervisedCall::note_that_it_lasts() {
+  constexpr uint64_t later_ms = 1000;
+  const bool can = can_speak();
+  note_at_ms_ = can ? ~0ULL : now_ms_ + later_ms;
+  if (can) speak(streams_.lasting_note);
+}
+
+void SupervisedCall::say_refusals() {
+  if (!streams_.says_refusals || streams_.errors < 0 || !can_speak()) return;
+  for (const auto& sentence : network_->take_unsaid()) speak("cloche: " + shown(sentence, most_of_a_line));
 }
 
 void SupervisedCall::move_flows() {
@@ -226,14 +241,16 @@ void SupervisedCall::hear() {
 }
 
 void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
+  if (report.kind == wire::ReportKind::listeners) {
+    if (network_ != nullptr && fds.size() == spec_.jail.listeners.size())
+      network_->open(std::move(fds), report.index == 1);
+    return;
+  }
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
     case wire::ReportKind::overlays: overlays_ = std::move(fd); return;
-    case wire::ReportKind::listeners:
-      if (network_ != nullptr && fds.size() == spec_.jail.listeners.size())
-        network_->open(std::move(fds), report.index == 1);
-      return;
+    case wire::ReportKind::listeners: return;
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {

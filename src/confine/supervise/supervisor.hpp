@@ -42,6 +42,7 @@ struct Streams {
   std::function<void(std::string_view)> heard = {};
   // Called once, as soon as the jail has its plan: for work that nothing waits for. It must be short.
   std::function<void()> meanwhile = {};
+  bool says_refusals = false;     // to `errors`, at once; what cannot be said there waits for the end
   std::string lasting_note = {};  // for `errors`, a terminal, once the command has run for two seconds
 };
 
@@ -60,6 +61,8 @@ class NetworkGate {
   // Readable when turn() has something to do; -1: never.
   virtual int events() const = 0;
   virtual void turn() = 0;
+  // What was refused since this was last called, for the operator: a sentence each.
+  virtual std::vector<std::string> take_unsaid() = 0;
   // The command is gone: ends every connection, and says what was reached and what was refused.
   virtual void finish(Outcome& outcome) = 0;
 };

@@ -1,10 +1,12 @@
 #include "doors/cli/arguments.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "doors/cli/options.hpp"
+#include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 
 namespace cloche {
@@ -60,7 +62,27 @@ Result<void> set_status_fd(RunArguments& arguments, Value value) {
 }
 
 Result<void> add_net(RunArguments& arguments, Value value) {
-  return declare_host(arguments.request.hosts, value);
+  return declare_reach(arguments.request.hosts, arguments.request.ranges, value);
+}
+
+// PORT or HOST_PORT:PORT
+Result<void> add_published(RunArguments& arguments, Value value) {
+  const size_t colon = value.find(':');
+  const auto host = read_port(std::string_view(value).substr(0, colon));
+  const auto inside =
+      colon == std::string::npos ? host : read_port(std::string_view(value).substr(colon + 1));
+  if (!host || !inside)
+    return usage_error("--publish " + value + " is not a port, or two", "write PORT or HOST_PORT:PORT");
+  if (*inside == dns_port)
+    return usage_error("--publish " + value + ": port 53 inside belongs to the call's own resolver");
+  auto& published = arguments.request.published;
+  if (std::ranges::any_of(published, [&](const PublishedPort& one) { return one.host == *host; }))
+    return usage_error("--publish " + value + ": the host's port " + std::to_string(*host) +
+                       " is given twice");
+  if (published.size() >= most_published)
+    return usage_error("--publish is given more than " + std::to_string(most_published) + " times");
+  published.push_back({*host, *inside});
+  return {};
 }
 
 Result<void> add_net_any(RunArguments& arguments, Value) { return declare_any_host(arguments.request.hosts); }
@@ -123,11 +145,14 @@ constexpr Option<RunArguments> view_options[] = {
     {"", "", "Its network; none without one of these flags (docs/egress.md):"},
     {"--net", "HOST[:PORT]",
      "A host by its name, on 80 and 443 or on PORT; *.NAME: all names below it; localhost:PORT: a service of "
-     "the host. May be repeated.",
+     "the host; NAME@CIDR[:PORT]: one that leads into that private range. May be repeated.",
      add_net},
     {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
     {"--net-host", "", "The host's own network, without the network gate; the outcome says so.",
      set_net_host},
+    {"--publish", "[HOST_PORT:]PORT",
+     "A server of the command at PORT is reached at 127.0.0.1:HOST_PORT of the host. May be repeated.",
+     add_published, of_run},
     {"", "", "Limits; each has a default and none can be switched off:"},
 };
 

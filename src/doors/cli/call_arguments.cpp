@@ -64,8 +64,8 @@ Result<void> add_pass_env(CallArguments& arguments, Value value) {
 // The most that calls may reach, as the flag has it; a skill may narrow it.
 Result<void> add_net(CallArguments& arguments, Value value) {
   std::vector<std::string> entries;
-  TRY(declare_host(entries, value));
-  arguments.options.ceilings.hosts.push_back(value);
+  TRY(declare_reach(entries, arguments.options.operators.ranges, value));
+  arguments.options.ceilings.hosts.push_back(without_range(value));
   return {};
 }
 

@@ -86,6 +86,12 @@ Result<void> judge_settled(const RunRequest& operators, const Settings& settings
   return settle_rung(settled, "the profile " + profile.profile.name);
 }
 
+std::string net_json(const Settings& settings) {
+  std::vector<std::string> words = settings.net.value;
+  words.insert(words.end(), settings.net_ranges.begin(), settings.net_ranges.end());
+  return JsonWriter().value(words).text();
+}
+
 std::string rules_json(const Settings& settings) {
   JsonWriter out;
   out.begin_array();
@@ -241,6 +247,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       shown_as("background", settings.background, json_quote(name_of(settings.background.value))),
       rules_key(configuration.files, "changes"),
       plain("live_paths", settings.live_paths),
+      shown_as("net", settings.net, net_json(settings)),
       shown_as("undo", settings.undo, undo_json(settings.undo.value)),
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),

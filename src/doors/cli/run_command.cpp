@@ -51,6 +51,7 @@ void show_dry_run(const Prepared& prepared) {
         "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
   }
   for (const auto& [name, value] : plan.environment) text += "  env        " + name + "=" + value + "\n";
+  for (const auto& port : plan.published) text += "  published  " + to_text(port) + "\n";
   for (const auto& row : limit_table) {
     text += "  limit      " + std::string(row.name) + " " + show_limit(plan.limits, row) + "\n";
   }
@@ -84,6 +85,7 @@ PassedOn passed_on_to(const RunArguments& arguments, const CallersDescriptors& c
   if (!arguments.json) {
     passed_on.output = 1;
     passed_on.errors = 2;
+    passed_on.says_refusals = true;
     passed_on.notes_layers = callers.errors && ::isatty(2) == 1;
   }
   if (arguments.request.terminal) passed_on.terminal = 0;
@@ -159,7 +161,8 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
     complain(operators_reason(outcome));
   if (!arguments.json) {
     for (const auto& denial : outcome.denials) {
-      if (is_by_egress(denial)) complain((denial.what + denial.advice).text());
+      const bool has_news = !denial.said || denial.times > 1;
+      if (is_by_egress(denial) && has_news) complain(operators_sentence(denial));
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);

@@ -29,13 +29,18 @@ dns::Message answer_question(Bytes message, NameAddresses& names, bool ipv6, Gat
   if (query.asked != dns::QueryKind::look_up) return dns::write_reply(query, dns::Reply::refused);
   const auto found = query.host ? names.look_up(*query.host) : NameAddresses::Found{};
   const auto shown = [&] { return query.host ? std::string(query.host->text()) : dns::escaped(query.name); };
+  // A and AAAA are asked together.
+  const auto refuse = [&](EgressReason reason) {
+    const std::string name = shown();
+    speaker.refused(reason, {.name = name, .counts = query.type == dns::type_a});
+  };
   switch (found.answer) {
     case NameAddresses::Answer::known: break;
     case NameAddresses::Answer::too_many:
-      speaker.refused(EgressReason::too_many_names, {shown()});
+      refuse(EgressReason::too_many_names);
       return dns::write_reply(query, dns::Reply::no_such_name);
     case NameAddresses::Answer::not_declared:
-      speaker.refused(EgressReason::not_declared, {shown()});
+      refuse(EgressReason::not_declared);
       return dns::write_reply(query, dns::Reply::no_such_name);
   }
   if (query.type == dns::type_aaaa && !ipv6) return dns::write_reply(query, dns::Reply::no_data);
@@ -46,7 +51,7 @@ bool DnsService::serve(OwnedFd datagrams, OwnedFd streams) {
   datagrams_.fd = std::move(datagrams);
   streams_listener_.fd = std::move(streams);
   return loop_.watch(datagrams_.fd.get(), datagrams_) &&
-         loop_.watch(streams_listener_.fd.get(), streams_listener_);
+         (!streams_listener_.fd || loop_.watch(streams_listener_.fd.get(), streams_listener_));
 }
 
 void DnsService::Datagrams::ready(uint32_t) {

@@ -22,7 +22,7 @@ class DnsService {
   DnsService(Loop& loop, NameAddresses& names, bool ipv6, GatewayChannel& speaker)
       : loop_(loop), names_(names), ipv6_(ipv6), gateway_(speaker) {}
 
-  bool serve(OwnedFd datagrams, OwnedFd streams);
+  bool serve(OwnedFd datagrams, OwnedFd streams);  // without streams: by datagrams alone
   void look_at_clock();
 
  private:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "egress/dns/dns_message.hpp"
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche::dns {
 

@@ -28,52 +28,6 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-std::optional<IpAddress> read_v4(std::string_view text) {
-  std::array<uint8_t, 4> bytes{};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (size_t i = 0; i < 4; ++i) {
-    if (i > 0 && (at == end || *at++ != '.')) return {};
-    const auto [next, problem] = std::from_chars(at, end, bytes[i]);
-    if (problem != std::errc{} || next == at) return {};
-    at = next;
-  }
-  if (at != end) return {};
-  return IpAddress::v4(bytes);
-}
-
-// Groups of hexadecimal digits; at most one "::"; no dotted tail and no zone, which no public address has.
-std::optional<IpAddress> read_v6(std::string_view text) {
-  std::vector<uint16_t> groups;
-  std::optional<size_t> gap;
-  while (!text.empty()) {
-    if (text.starts_with("::")) {
-      if (gap) return {};
-      gap = groups.size();
-      text.remove_prefix(2);
-      continue;
-    }
-    if (!groups.empty() && gap != groups.size()) {
-      if (text[0] != ':') return {};
-      text.remove_prefix(1);
-    }
-    uint16_t group = 0;
-    const auto [next, problem] = std::from_chars(text.data(), text.data() + text.size(), group, 16);
-    const auto length = static_cast<size_t>(next - text.data());
-    if (problem != std::errc{} || length == 0 || length > 4 || groups.size() == 8) return {};
-    groups.push_back(group);
-    text.remove_prefix(length);
-  }
-  if (gap ? groups.size() > 7 : groups.size() != 8) return {};
-  if (gap) groups.insert(groups.begin() + static_cast<ptrdiff_t>(*gap), 8 - groups.size(), 0);
-  std::array<uint8_t, 16> bytes{};
-  for (size_t i = 0; i < 8; ++i) {
-    bytes[2 * i] = static_cast<uint8_t>(groups[i] >> 8);
-    bytes[2 * i + 1] = static_cast<uint8_t>(groups[i]);
-  }
-  return IpAddress::v6(bytes);
-}
-
 std::optional<uint32_t> read_number(std::string_view text, int base) {
   uint32_t number = 0;
   const char* end = text.data() + text.size();
@@ -96,10 +50,6 @@ std::optional<uint32_t> read_zone(std::string_view zone, std::string_view interf
 }
 
 }  // namespace
-
-std::optional<IpAddress> read_address(std::string_view text) {
-  return text.find(':') == std::string_view::npos ? read_v4(text) : read_v6(text);
-}
 
 std::optional<NameServer> read_name_server(std::string_view text, std::string_view interfaces) {
   const size_t mark = text.find('%');

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche::egress {
 
@@ -26,7 +26,6 @@ struct ResolverFiles {
   std::vector<KnownHost> hosts = {};
   std::vector<NameServer> servers = {};  // empty: some are named, and none of them can be understood
 };
-std::optional<IpAddress> read_address(std::string_view text);
 // ADDRESS, or ADDRESS%ZONE where the zone is the name or the number of an interface.
 std::optional<NameServer> read_name_server(std::string_view text, std::string_view interfaces);
 ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resolver,

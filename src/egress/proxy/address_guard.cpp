@@ -114,4 +114,11 @@ std::string_view why_not_dialled(const IpAddress& address, std::span<const IpAdd
   return ours ? "an address of this host" : std::string_view{};
 }
 
+std::string_view why_not_in_range(const IpAddress& address) {
+  const std::string_view reason = why_not_dialled(address, {});
+  if (reason != private_use && reason != shared) return reason;
+  const bool v6 = address.family == IpAddress::Family::v6;
+  return v6 && holds_v4_below(address) ? embedded : std::string_view{};
+}
+
 }  // namespace cloche

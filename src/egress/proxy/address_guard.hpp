@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche {
 
@@ -16,5 +16,9 @@ namespace cloche {
 // Only the public unicast of both families passes. What a translator of the network makes of a public address
 // of IPv6 under a prefix of its own (NAT64 other than 64:ff9b::/96) cannot be seen in it.
 std::string_view why_not_dialled(const IpAddress& address, std::span<const IpAddress> own);
+
+// The same for an address in a range that the operator lets its name lead into: private ones pass as well,
+// and nothing else does that would not.
+std::string_view why_not_in_range(const IpAddress& address);
 
 }  // namespace cloche

@@ -434,5 +434,37 @@ TEST(IpAddress, IsWrittenAsTheSystemWritesIt) {
   EXPECT_EQ(text_of(address("1::")).view(), "1::");
 }
 
+// In a range that the operator named: private addresses, and nothing that is behind another of them.
+TEST(AddressGuard, ARangeLetsPrivateAddressesAloneThrough) {
+  for (const char* good : {"10.0.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd12::1", "fc00::1",
+                           "93.184.216.34", "2606:4700::1"})
+    EXPECT_EQ(why_not_in_range(*read_address(good)), "") << good;
+  for (const char* never : {"0.0.0.0",
+                            "127.0.0.1",
+                            "127.9.9.9",
+                            "169.254.0.1",
+                            "169.254.169.254",
+                            "100.100.100.200",
+                            "168.63.129.16",
+                            "224.0.0.1",
+                            "255.255.255.255",
+                            "::",
+                            "::1",
+                            "fe80::1",
+                            "ff02::1",
+                            "fd00:ec2::254",
+                            "fd20:ce::254",
+                            "::ffff:a00:1",
+                            "::ffff:7f00:1",
+                            "::a00:1",
+                            "64:ff9b::a00:1",
+                            "64:ff9b:1::a00:1",
+                            "2002:a00:1::1",
+                            "2001:0:1::1",
+                            "fd12::5efe:a00:1",
+                            "fd12::200:5efe:7f00:1"})
+    EXPECT_NE(why_not_in_range(*read_address(never)), "") << never;
+}
+
 }  // namespace
 }  // namespace cloche

@@ -90,6 +90,7 @@ class Connection : public Mortal, public LookupClient {
   bool is_dialling() const;
   void found(const std::vector<IpAddress>& addresses) override;
   struct NotDialled;
+  bool is_let_lead_to(const IpAddress& address) const;
   void judge_address(const IpAddress& address, NotDialled& others);
   void found_none(const NotDialled& why);
   void not_found(EgressReason why) override;

@@ -59,9 +59,18 @@ void Connection::dial() {
 
 void Connection::not_found(EgressReason why) { fail(why); }
 
+bool Connection::is_let_lead_to(const IpAddress& address) const {
+  if (why_not_dialled(address, {}).empty()) return true;
+  const auto& ranges = house_.settings.ranges;
+  return why_not_in_range(address).empty() &&
+         std::any_of(ranges.begin(), ranges.end(), [&](const HostRange& one) {
+           return is_about(one.host, host_.text(), count_.port) && one.range.contains(address);
+         });
+}
+
 void Connection::judge_address(const IpAddress& address, NotDialled& others) {
   const std::string text(text_of(address).view());
-  if (!why_not_dialled(address, {}).empty()) return others.refuse(EgressReason::address_of_name, text);
+  if (!is_let_lead_to(address)) return others.refuse(EgressReason::address_of_name, text);
   const Way way = house_.routes.way_to(address, count_.port);
   if (way == Way::out) return addresses_.push_back(address);
   if (const auto why = why_refused(way); !why.empty())

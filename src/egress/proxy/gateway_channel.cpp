@@ -51,15 +51,24 @@ void GatewayChannel::finish() { send_waiting(0); }
 void GatewayChannel::refused(EgressReason reason, const About& about) {
   std::string key = std::string(about.name) + ":" + std::to_string(about.port) + ":" +
                     std::to_string(static_cast<uint32_t>(reason)) + ":" + std::string(about.detail);
-  const auto place = std::lower_bound(known_.begin(), known_.end(), key);
-  if (place != known_.end() && *place == key) return;
+  if (const auto place = known_.find(key); place != known_.end()) {
+    if (place->second != untold && about.counts) ++told_[place->second].number;
+    return;
+  }
   if (known_.size() >= most_known) {
     forgets_ = true;
     return;
   }
-  known_.insert(place, std::move(key));
-  const bool said = refused_said_ < most_said && say(message_about(EgressNews::refused, reason, about));
-  said ? ++refused_said_ : ++refused_unsaid_;
+  EgressMessage message = message_about(EgressNews::refused, reason, about);
+  const bool said = told_.size() < most_said && say(message);
+  known_.emplace(std::move(key), said ? told_.size() : untold);
+  if (!said) {
+    ++refused_unsaid_;
+    return;
+  }
+  message.news = EgressNews::repeated;
+  message.number = about.counts ? 1 : 0;
+  told_.push_back(message);
 }
 
 void GatewayChannel::failed(EgressReason reason, const About& about) {
@@ -67,6 +76,10 @@ void GatewayChannel::failed(EgressReason reason, const About& about) {
 }
 
 void GatewayChannel::say_rest() {
+  for (const EgressMessage& told : told_) {
+    if (told.number > 1) say(told);
+    send_waiting(0);
+  }
   EgressMessage message;
   message.news = EgressNews::more_refused;
   message.number = static_cast<uint32_t>(refused_unsaid_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ class GatewayChannel {
     uint16_t port = 0;
     std::string_view detail = {};
     int number = 0;
+    bool counts = true;  // as one more time; what a client asks together counts once
   };
   void refused(EgressReason reason, const About& about);
   void failed(EgressReason reason, const About& about);
@@ -46,8 +48,10 @@ class GatewayChannel {
   void send_waiting(int flags);
 
   int control_;
-  std::vector<std::string> known_;  // each decision once, in order
-  size_t refused_said_ = 0;
+  // Each decision once, with which of the told ones it is.
+  static constexpr size_t untold = ~size_t{0};
+  std::map<std::string, size_t> known_;
+  std::vector<EgressMessage> told_;  // `number` is how often
   uint64_t refused_unsaid_ = 0;
   bool forgets_ = false;  // there were more than are known: some of them may have been the same
   uint64_t failed_unsaid_ = 0;

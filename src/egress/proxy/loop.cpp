@@ -18,6 +18,11 @@ bool Loop::watch(int fd, Handler& handler) {
   return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+void Loop::unwatch(int fd, Handler& handler) {
+  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  forget(handler);
+}
+
 void Loop::forget(Handler& handler) {
   std::erase(again_, &handler);
   std::replace(batch_.begin(), batch_.end(), &handler, static_cast<Handler*>(nullptr));

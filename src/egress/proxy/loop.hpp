@@ -34,6 +34,8 @@ class Loop {
 
   // The descriptor leaves when it is closed.
   bool watch(int fd, Handler& handler);
+  // And before it is, where it is to be used for something else.
+  void unwatch(int fd, Handler& handler);
   void again(Handler& handler) { again_.push_back(&handler); }
   void forget(Handler& handler);  // it asks for nothing any more
   void bury(std::unique_ptr<Mortal> dead) { dead_.push_back(std::move(dead)); }

@@ -74,8 +74,9 @@ constexpr unsigned word(size_t offset) { return static_cast<unsigned>(offset); }
 
 // Linear: a relay makes few calls, and the most frequent could stand first; what counts is that it is read in
 // one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP, since the one that asks for
-// routes is open already.
-bool filter_calls() {
+// routes is open already. Of a call without a network it dials nobody, and makes no socket at all.
+enum class Dials { nobody, hosts };
+bool filter_calls(Dials dials) {
   constexpr size_t most = 2 * std::size(allowed_calls) + 16;
   sock_filter code[most];
   size_t size = 0;
@@ -88,14 +89,16 @@ bool filter_calls() {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(row.call), 0, 1));
     add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   }
-  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7));
-  add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, args[0]))));
-  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0));
-  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 4));
-  add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, args[1]))));
-  add(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf));
-  add(BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SOCK_DGRAM, 1, 0));
-  add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  if (dials == Dials::hosts) {
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7));
+    add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, args[0]))));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 4));
+    add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, args[1]))));
+    add(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf));
+    add(BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SOCK_DGRAM, 1, 0));
+    add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
   add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1));  // EPERM
   const sock_fprog program{static_cast<unsigned short>(size), code};
   return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
@@ -145,9 +148,9 @@ bool limit_resources() {
 }
 
 // False: something did not hold, and nothing may be served.
-bool lock_in(const NewIds& ids) {
+bool lock_in(const NewIds& ids, Dials dials) {
   return limit_resources() && become(ids) && drop_capabilities() && ::prctl(PR_SET_DUMPABLE, 0) == 0 &&
-         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && forbid_files() && filter_calls();
+         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && forbid_files() && filter_calls(dials);
 }
 
 bool read_number(std::string_view text, unsigned& number) {
@@ -159,7 +162,7 @@ bool read_number(std::string_view text, unsigned& number) {
 // `cloche-egress LISTENERS [UID GID]`
 bool read_arguments(std::span<char* const> words, unsigned& listeners, NewIds& ids) {
   if (words.size() != 2 && words.size() != 4) return false;
-  if (!read_number(words[1], listeners) || listeners < 2 || listeners > most_listeners) return false;
+  if (!read_number(words[1], listeners) || listeners < 1 || listeners > most_egress_sockets) return false;
   if (words.size() == 2) return ::geteuid() != 0;
   return read_number(words[2], ids.uid) && read_number(words[3], ids.gid) && ids.uid != 0 && ids.gid != 0;
 }
@@ -192,7 +195,9 @@ int main(int argc, char** argv) {
   const std::string resolver = read_or_nothing("/etc/resolv.conf");
   const std::string interfaces = read_or_nothing("/proc/net/if_inet6");
   egress::Routes routes;
-  if (!settings.ok() || !routes.works() || !lock_in(ids)) return 125;
+  if (!settings.ok() || !routes.works()) return 125;
+  const bool named = !settings.value().named.empty() || !settings.value().below.empty();
+  if (!lock_in(ids, named ? Dials::hosts : Dials::nobody)) return 125;
   std::vector<OwnedFd> open;
   for (unsigned i = 0; i < listeners; ++i) open.emplace_back(egress_first_listener_fd + static_cast<int>(i));
   egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver, interfaces), routes);

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "egress/proxy/address_guard.hpp"
+#include "policy/hosts/declared_hosts.hpp"
+
 namespace cloche {
 namespace {
 
@@ -63,6 +66,35 @@ std::string advice_about(EgressReason reason, std::string_view limited_by) {
   const std::string flag(info_of(*limit).flag);
   if (limited_by.empty()) return "; the operator can raise " + flag;
   return "; this limit is lower than " + flag + " by " + std::string(limited_by);
+}
+
+std::string describe_looked_up(const std::vector<std::string>& names, uint64_t more) {
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  if (more > 0) list += " and " + std::to_string(more) + " more names";
+  return "egress: this call has no network; it looked up " + list;
+}
+
+std::string advice_about_names(const std::vector<std::string>& names) {
+  std::string flags;
+  size_t declarable = 0;
+  for (const auto& name : names) {
+    const ReadHost host = read_wanted_host(name);
+    if (!host || host.host->kind != DeclaredHost::Kind::name) continue;
+    flags += " " + std::string(net_flag) + " " + name;
+    ++declarable;
+  }
+  if (declarable == 0) return {};
+  return ";" + flags + (declarable == 1 ? " lets it reach that host" : " lets it reach these hosts");
+}
+
+std::string advice_about_address(const EgressMessage& message) {
+  const std::string detail = text_of(message.detail);
+  const auto address = read_address(detail);
+  if (!address || !why_not_in_range(*address).empty()) return {};
+  const bool v4 = address->family == IpAddress::Family::v4;
+  return "; " + std::string(net_flag) + " " + name_of(message.name) + "@" + detail + (v4 ? "/32" : "/128") +
+         ":" + std::to_string(message.port) + " lets it lead there";
 }
 
 std::string describe(const EgressMessage& message, std::string_view declared) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text/ascii.hpp"
 #include "model/limits.hpp"
@@ -20,6 +21,7 @@ enum class EgressNews : uint32_t {
   used,          // now and then, and at the end, for each host and port: the counts so far
   more_refused,  // at the end: `number` of decisions that were not told one by one, or `at_least` so many
   more_failed,
+  repeated,  // at the end: a decision that was told was taken `number` times in all
 };
 
 enum class EgressReason : uint32_t {
@@ -88,6 +90,12 @@ std::optional<LimitId> limit_of(EgressReason reason);
 
 // "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was.
 std::string describe(const EgressMessage& message, std::string_view declared);
+// Of a call without a network: which names it asked for, and what the operator can do about it. Nothing:
+// none of them can be declared. Pure.
+std::string describe_looked_up(const std::vector<std::string>& names, uint64_t more);
+std::string advice_about_names(const std::vector<std::string>& names);
+// Of a name that leads to an address which is not public: the flag that lets it; nothing where none does.
+std::string advice_about_address(const EgressMessage& message);
 // How that ends for the operator: what would raise the limit; `limited_by` is whose limit it is where it is
 // not the operator's. Empty: nothing would.
 std::string advice_about(EgressReason reason, std::string_view limited_by);

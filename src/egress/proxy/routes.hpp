@@ -10,7 +10,7 @@
 
 #include "base/sys/fd.hpp"
 #include "egress/protocol/byte_reader.hpp"
-#include "egress/protocol/ip_address.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche::egress {
 

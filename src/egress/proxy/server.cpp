@@ -25,7 +25,8 @@ Server::Server(const EgressSettings& settings, ResolverFiles files, Routes& rout
       lookups_(loop_, files_),
       names_(settings_),
       dns_(loop_, names_, settings_.ipv6, gateway_),
-      house_{loop_, gateway_, pipes_, lookups_, routes, settings_} {}
+      house_{loop_, gateway_, pipes_, lookups_, routes, settings_},
+      published_(loop_, pipes_, gateway_, settings_) {}
 
 void Server::Control::ready(uint32_t) {
   char byte = 0;
@@ -33,16 +34,35 @@ void Server::Control::ready(uint32_t) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) closed = true;
 }
 
+// Takes what is for published ports from the end of the listeners.
+bool Server::serve_published(std::vector<OwnedFd>& listeners) {
+  const size_t doors = settings_.published.size();
+  if (doors == 0) return true;
+  const auto take_last = [&](size_t count) {
+    const auto first = listeners.end() - static_cast<ptrdiff_t>(count);
+    std::vector<OwnedFd> taken(std::make_move_iterator(first), std::make_move_iterator(listeners.end()));
+    listeners.erase(first, listeners.end());
+    return taken;
+  };
+  if (listeners.size() < doors + connectors_of_published) return false;
+  auto outside = take_last(doors);
+  return published_.serve(std::move(outside), take_last(connectors_of_published));
+}
+
 bool Server::run(std::vector<OwnedFd> listeners) {
-  if (!loop_.works() || listeners.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
-  if (!dns_.serve(std::move(listeners[0]), std::move(listeners[1]))) return false;
+  if (!loop_.works() || !serve_published(listeners) || listeners.empty() ||
+      !loop_.watch(egress_control_fd, control_))
+    return false;
+  if (!dns_.serve(std::move(listeners[0]), listeners.size() > 1 ? std::move(listeners[1]) : OwnedFd()))
+    return false;
   for (size_t i = 2; i < listeners.size(); ++i) {
     listeners_.push_back(std::make_unique<Listener>(*this, std::move(listeners[i])));
     if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;
   }
   keep_spare();
   while (!control_.closed) {
-    loop_.turn(connections_.empty() && totals_are_said_ ? 60'000 : tick_ms);
+    const bool idle = connections_.empty() && published_.is_idle() && totals_are_said_;
+    loop_.turn(idle ? 60'000 : tick_ms);
     look_at_clock();
   }
   deliver_last_words();
@@ -68,7 +88,7 @@ void Server::deliver_last_words() {
 bool Server::are_delivering() {
   bool any = false;
   for (const auto& connection : connections_) any = connection->is_delivering() || any;
-  return any;
+  return published_.are_delivering() || any;
 }
 
 void Server::accept_from(Listener& listener) {
@@ -159,6 +179,7 @@ void Server::look_at_clock() {
   if (loop_.now_ms() - looked_ms_ < tick_ms) return;
   looked_ms_ = loop_.now_ms();
   lookups_.look_at_clock();
+  published_.look_at_clock();
   for (auto& connection : connections_) connection->look_at_clock();
   dns_.look_at_clock();
   if (looked_ms_ - totals_ms_ < totals_ms) return;

@@ -6,6 +6,7 @@
 
 #include "egress/dns/dns_service.hpp"
 #include "egress/proxy/connection.hpp"
+#include "egress/proxy/published_ports.hpp"
 
 namespace cloche::egress {
 
@@ -28,6 +29,7 @@ class Server {
     bool closed = false;
   };
 
+  bool serve_published(std::vector<OwnedFd>& listeners);
   void accept_from(Listener& listener);
   bool accept_one(Listener& listener);
   bool turn_away(Listener& listener);
@@ -49,6 +51,7 @@ class Server {
   NameAddresses names_;
   DnsService dns_;
   House house_;
+  PublishedPorts published_;
   Control control_;
   OwnedFd spare_;
   std::vector<std::unique_ptr<Listener>> listeners_;

@@ -56,6 +56,17 @@ bool read_line(std::string_view line, EgressSettings& settings) {
     settings.below.push_back(host_entry(line));
     return settings.below.back().below && settings.below.back().port != 0;
   }
+  if (word == "published") {
+    PublishedPort port;
+    if (!take_number(line, port.host) || !take_number(line, port.inside) || !line.empty()) return false;
+    settings.published.push_back(port);
+    return port.host != 0 && port.inside != 0 && settings.published.size() <= most_published;
+  }
+  if (word == "range") {
+    auto range = read_host_range(line);
+    if (range) settings.ranges.push_back(*std::move(range));
+    return range.has_value();
+  }
   return word == "name" && read_named(line, settings);
 }
 
@@ -72,6 +83,14 @@ EgressSettings egress_settings(const std::vector<std::string>& hosts, const Limi
           .ipv6 = ipv6};
 }
 
+EgressSettings egress_settings(const ConfinementPlan& plan, bool ipv6) {
+  EgressSettings settings = egress_settings(plan.hosts, plan.limits, ipv6);
+  for (const auto& text : plan.ranges)
+    if (auto range = read_host_range(text)) settings.ranges.push_back(*std::move(range));
+  settings.published = plan.published;
+  return settings;
+}
+
 std::string to_text(const EgressSettings& settings) {
   std::string text = std::string("ipv6 ") + (settings.ipv6 ? "1" : "0") + "\n";
   for (const auto& row : number_lines)
@@ -81,6 +100,13 @@ std::string to_text(const EgressSettings& settings) {
     for (const uint16_t port : host.ports) text += " " + std::to_string(port);
     text += "\n";
   }
+  for (const auto& port : settings.published)
+    text += "published " + std::to_string(port.host) + " " + std::to_string(port.inside) + "\n";
+  for (const auto& [host, range] : settings.ranges)
+    text +=
+        "range " +
+        host_range_text(host, std::string(text_of(range.first).view()) + "/" + std::to_string(range.bits)) +
+        "\n";
   for (const auto& entry : settings.below) text += "below " + to_text(entry) + "\n";
   return text;
 }

@@ -141,6 +141,66 @@ TEST(EgressReport, IsOneExactSentence) {
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
 }
 
+TEST(EgressSettings, CarryRangesAndPublishedPorts) {
+  ConfinementPlan plan;
+  plan.hosts = {"a.org:443", "*.corp.example:8443"};
+  plan.ranges = {"a.org@10.1.0.0/16:443", "*.corp.example@fd12::/16:8443"};
+  plan.published = {{8080, 3000}};
+  const auto read = read_egress_settings(to_text(egress_settings(plan, true)));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(to_text(read.value()), to_text(egress_settings(plan, true)));
+  ASSERT_EQ(read.value().ranges.size(), 2U);
+  EXPECT_TRUE(is_about(read.value().ranges[1].host, "x.corp.example", 8443));
+  EXPECT_EQ(read.value().published, plan.published);
+  const std::string limits = to_text(egress_settings({}, Limits{}, false));
+  for (const char* bad : {"published 0 1\n", "published 1\n", "published 1 2 3\n", "range a.org:443\n",
+                          "range a.org@127.0.0.0/8:443\n"})
+    EXPECT_FALSE(read_egress_settings(limits + bad).ok()) << bad;
+}
+
+TEST(EgressReport, APrivateAddressNamesTheFlagThatLetsItBe) {
+  const auto advice = [](const char* address) {
+    return advice_about_address(
+        about(EgressNews::refused, EgressReason::address_of_name, "a.org", 443, address));
+  };
+  EXPECT_EQ(advice("10.1.2.3"), "; --net a.org@10.1.2.3/32:443 lets it lead there");
+  EXPECT_EQ(advice("fd12::1"), "; --net a.org@fd12::1/128:443 lets it lead there");
+  for (const char* never :
+       {"127.0.0.1", "169.254.169.254", "100.100.100.200", "fd00:ec2::254", "::1", "fe80::1",
+        "::ffff:10.1.2.3", "64:ff9b::a01:203", "fd12::5efe:a01:203", "nonsense"})
+    EXPECT_EQ(advice(never), "") << never;
+}
+
+TEST(EgressReport, OfACallWithoutANetworkSaysEveryNameAndTheFlag) {
+  const struct {
+    std::vector<std::string> names;
+    uint64_t more;
+    std::string what;
+    std::string advice;
+  } rows[] = {
+      {{"a.org"},
+       0,
+       "egress: this call has no network; it looked up a.org",
+       "; --net a.org lets it reach that host"},
+      {{"a.org", "b.org"},
+       3,
+       "egress: this call has no network; it looked up a.org, b.org and 3 more names",
+       "; --net a.org --net b.org lets it reach these hosts"},
+      {{"x_y", "a.org"},
+       0,
+       "egress: this call has no network; it looked up x_y, a.org",
+       "; --net a.org lets it reach that host"},
+      {{"a?b", "localhost", "host.cloche"},
+       0,
+       "egress: this call has no network; it looked up a?b, localhost, host.cloche",
+       ""},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(describe_looked_up(row.names, row.more), row.what);
+    EXPECT_EQ(advice_about_names(row.names), row.advice) << row.what;
+  }
+}
+
 TEST(EgressReport, WhatTheProcessSaysIsTakenForNoMoreThanItIs) {
   EgressMessage odd = about(EgressNews::refused, static_cast<EgressReason>(999), "a.org", 443);
   EXPECT_EQ(describe(odd, ""), "egress: a decision that is not on the list");
@@ -173,6 +233,28 @@ TEST(GatewayChannel, KeepsWhatTheGatewayIsTooSlowToHear) {
   ours.reset();
   gateway.join();
   EXPECT_EQ(heard, hosts);
+}
+
+// What was decided many times is told when it is decided, and at the end how often; A and AAAA are one time.
+TEST(GatewayChannel, TellsOnceAndCounts) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const OwnedFd ours(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  egress::GatewayChannel speaker(ours.get());
+  for (int i = 0; i < 3; ++i) {
+    speaker.refused(EgressReason::not_declared, {.name = "often.example"});
+    speaker.refused(EgressReason::not_declared, {.name = "often.example", .counts = false});
+  }
+  speaker.refused(EgressReason::not_declared, {.name = "once.example"});
+  speaker.refused(EgressReason::not_declared, {.name = "once.example", .counts = false});
+  speaker.say_rest();
+  std::vector<std::string> heard;
+  EgressMessage message;
+  while (::recv(theirs.get(), &message, sizeof message, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof message))
+    heard.push_back(name_of(message.name) +
+                    (message.news == EgressNews::repeated ? " " + std::to_string(message.number) : ""));
+  EXPECT_EQ(heard, (std::vector<std::string>{"often.example", "once.example", "often.example 3"}));
 }
 
 constexpr const char* interfaces =
@@ -219,11 +301,11 @@ TEST(ResolverFiles, NameWhoIsAskedAndNobodyElse) {
 TEST(ReadAddress, AddressesAndNothingElse) {
   for (const char* good :
        {"1.2.3.4", "0.0.0.0", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "2001:db8::8:800:200c:417a"}) {
-    EXPECT_TRUE(egress::read_address(good)) << good;
+    EXPECT_TRUE(read_address(good)) << good;
   }
   for (const char* bad : {"", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", "a.b.c.d", ":", ":::", "1::2::3",
                           "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "::1%lo", "1:2:3:4:5:6:7::8:"}) {
-    EXPECT_FALSE(egress::read_address(bad)) << bad;
+    EXPECT_FALSE(read_address(bad)) << bad;
   }
 }
 

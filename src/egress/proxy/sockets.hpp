@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "base/sys/fd.hpp"
-#include "egress/protocol/ip_address.hpp"
 #include "model/network.hpp"
+#include "policy/hosts/ip_address.hpp"
 
 namespace cloche::egress {
 

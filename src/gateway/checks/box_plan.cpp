@@ -1,9 +1,12 @@
 #include "gateway/checks/box_plan.hpp"
 
+#include <algorithm>
+
 #include "base/json/json_text.hpp"
 #include "gateway/gateway.hpp"
 #include "policy/authority/authority.hpp"
 #include "policy/plan/plan_call.hpp"
+#include "policy/plan/without_network.hpp"
 #include "store/config/skill_files.hpp"
 #include "tools/commands/executor.hpp"
 
@@ -88,6 +91,12 @@ void open_network(ConfinementPlan& plan, std::vector<std::string> hosts, std::ve
   }
   plan.network = Network::of_host;
   plan.hosts = std::move(hosts);
+  // It was planned as one without a network.
+  std::erase_if(plan.environment, [](const Variable& variable) {
+    return std::ranges::any_of(environment_without_network(), [&](const EnvironmentRow& row) {
+      return row.name == variable.name && row.value == variable.value;
+    });
+  });
 }
 
 }  // namespace

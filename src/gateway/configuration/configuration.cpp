@@ -127,7 +127,9 @@ std::vector<ProfileVoice> voices_for(const Settings& settings, const ProfileQues
   if (question.asked) voices.push_back({*question.asked, {Origin::Kind::flag, "--profile"}});
   add_rules(voices, settings, ConfigSource::user, question.tool);
   if (voices.size() == managed) add(voices, defaults.user);
-  if (voices.empty()) voices.push_back({std::string(name_of(question.unsaid)), Origin{}});
+  // A host selects the profile with a network, unless something else is said.
+  const Profile unsaid = settings.net.value.empty() ? question.unsaid : Profile::workspace_write;
+  if (voices.empty()) voices.push_back({std::string(name_of(unsaid)), Origin{}});
   add_rules(voices, settings, ConfigSource::project, question.tool);
   add(voices, defaults.project);
   return voices;

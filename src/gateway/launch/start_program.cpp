@@ -10,6 +10,7 @@
 #include "confine/native/probe.hpp"
 #include "confine/supervise/outcome_of_call.hpp"
 #include "egress/gate.hpp"
+#include "egress/published_listeners.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/launch/live_places.hpp"
 #include "gateway/launch/why_not_found.hpp"
@@ -92,12 +93,15 @@ Result<Ran> run_once(LaunchResources resources, const Startable& what, const Cal
   const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
-  if (!plan.hosts.empty()) gate.emplace(resources.egress_start(plan, options.installation), plan);
+  // Without a host it hears which names were looked up, and starts no process until one is.
+  if (!spec.jail.listeners.empty())
+    gate.emplace(resources.egress_start(plan, options.installation), plan, TRY(listen_at(plan.published)));
   Streams streams = options.streams;
   if (layers) streams.meanwhile = [&layers] { layers->clear_ended(); };
   Outcome outcome = TRY(explained(
       supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
+  for (const auto& port : plan.published) outcome.published.push_back(to_text(port));
   return Ran{std::move(outcome), std::move(proof), std::move(layers)};
 }
 

@@ -71,6 +71,11 @@ bool is_any(const wire::Listener& listener) {
   return true;
 }
 
+bool is_loopback4(const wire::Listener& listener) {
+  constexpr uint8_t mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+  return std::memcmp(listener.address.data(), mapped, sizeof mapped) == 0;
+}
+
 bool is_mapped4(const wire::Listener& listener) {
   for (size_t i = 0; i < 10; ++i) {
     if (listener.address[i] != 0) return false;
@@ -106,13 +111,44 @@ int bound6(const wire::Listener& listener, int type) {
   return fd;
 }
 
+// To be connected from outside. Where there is no IPv6 a second one of IPv4 stands in, and connects to
+// nothing.
+int open_connector(const wire::Listener& listener, uint32_t index) {
+  constexpr int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  const int fd = is_mapped4(listener) ? -1 : ::socket(AF_INET6, type, 0);
+  return fd >= 0 ? fd : must(::socket(AF_INET, type, 0), Step::open_listeners, index);
+}
+
 int open_listener(const wire::Listener& listener, bool has6, uint32_t index) {
+  if (listener.port == 0) return open_connector(listener, index);
   const int type = listener.stream != 0 ? SOCK_STREAM : SOCK_DGRAM;
   const bool only4 = is_mapped4(listener) || (is_any(listener) && !has6);
   if (!only4 && !has6) return must(::socket(AF_INET, type | SOCK_CLOEXEC, 0), Step::open_listeners, index);
   const int fd = must(only4 ? bound4(listener, type) : bound6(listener, type), Step::open_listeners, index);
   if (listener.stream != 0) must(::listen(fd, backlog), Step::open_listeners, index);
   return fd;
+}
+
+// What stands for declared hosts has addresses of the inside ranges; a resolver that knows none does not.
+bool needs_ranges(const wire::Plan& plan) {
+  for (const auto& listener : plan.listeners) {
+    if (listener.port != 0 && !is_loopback4(listener)) return true;
+  }
+  return false;
+}
+
+// Whether there is IPv6.
+bool route_ranges() {
+  const int netlink =
+      must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_listeners);
+  const uint32_t range4 = __builtin_bswap32(inside_range4);
+  if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
+    fail(Step::open_listeners, errno);
+  uint8_t range6[16] = {};
+  std::memcpy(range6, inside_range6, sizeof inside_range6);
+  const bool has6 = route_to_loopback(netlink, AF_INET6, range6, inside_range6_bits);
+  ::close(netlink);
+  return has6;
 }
 
 }  // namespace
@@ -127,15 +163,7 @@ void raise_loopback() {
 }
 
 void open_listeners(const wire::Plan& plan) {
-  const int netlink =
-      must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_listeners);
-  const uint32_t range4 = __builtin_bswap32(inside_range4);
-  if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
-    fail(Step::open_listeners, errno);
-  uint8_t range6[16] = {};
-  std::memcpy(range6, inside_range6, sizeof inside_range6);
-  const bool has6 = route_to_loopback(netlink, AF_INET6, range6, inside_range6_bits);
-  ::close(netlink);
+  const bool has6 = needs_ranges(plan) && route_ranges();
   int fds[wire::max_listeners];
   for (uint32_t i = 0; i < plan.listeners.size(); ++i) fds[i] = open_listener(plan.listeners[i], has6, i);
   const std::span<const int> opened(fds, plan.listeners.size());

@@ -20,7 +20,7 @@ inline constexpr size_t max_mounts = 512;
 inline constexpr size_t max_rules = 512;
 inline constexpr size_t max_limits = 16;
 inline constexpr size_t max_groups = 8;
-inline constexpr size_t max_listeners = 64;
+inline constexpr size_t max_listeners = 128;
 inline constexpr size_t max_programs = 64;
 inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 
@@ -97,7 +97,8 @@ struct Limit {
 };
 
 // A socket of the sandbox's network that is bound before the command starts and given to the supervisor; of
-// an address of all zeros: at every local one. IPv4 addresses are mapped into IPv6.
+// an address of all zeros: at every local one. IPv4 addresses are mapped into IPv6. A stream without a port
+// is not bound: it is connected from outside.
 struct Listener {
   uint32_t stream = 0;  // else datagrams
   uint32_t port = 0;
@@ -143,8 +144,8 @@ struct Plan {
   std::span<Mount> mounts;
   std::span<Rule> rules;
   std::span<Limit> limits;
-  std::span<Listener> listeners;  // none: no network but loopback
-  Words programs;                 // tried in this order
+  std::span<Listener> listeners;
+  Words programs;  // tried in this order
   Words argv;
   Words env;
 

@@ -115,7 +115,8 @@ void read_listener(Reader& in, Listener& listener) {
   listener.stream = in.number<uint32_t>();
   listener.port = in.number<uint32_t>();
   listener.address = in.number<std::array<uint8_t, 16>>();
-  if (listener.port == 0 || listener.port > 0xffff) in.refuse("a listener without a port");
+  const bool no_port = listener.port == 0 && listener.stream == 0;
+  if (no_port || listener.port > 0xffff) in.refuse("a listener without a port");
 }
 
 Words read_words(Reader& in, std::span<const char*> room, size_t longest) {

@@ -69,6 +69,7 @@ PlanText rich_plan() {
   for (uint32_t access = 0; access <= last_access; ++access)
     plan.rules.push_back({static_cast<Access>(access), "/r" + std::to_string(access), {access, ~0ULL}});
   plan.limits = {{0, 0}, {7, ~0ULL}, {15, 4096}};
+  plan.listeners = {{.port = 53}, {.stream = 1, .port = 65535}, {.stream = 1}};
   plan.programs = {"/usr/bin/make", "/bin/make", "relative"};
   plan.argv = {"make", "", "-j4", "an argument\nwith \x01 everything"};
   plan.env = {"PATH=/usr/bin", "EMPTY=", "no equals"};
@@ -169,6 +170,8 @@ TEST(Wire, RefusesEachUnsoundPlan) {
       {"the command would be root inside", [](auto& p) { p.inside_gid = 0; }},
       {"the command would be root outside", [](auto& p) { p.flags = privileged, p.outside_uid = 0; }},
       {"the command would be root outside", [](auto& p) { p.flags = privileged, p.outside_gid = 0; }},
+      {"a listener without a port", [](auto& p) { p.listeners = {{.stream = 0, .port = 0}}; }},
+      {"a listener without a port", [](auto& p) { p.listeners = {{.stream = 1, .port = 65536}}; }},
       {"nothing to execute", [](auto& p) { p.programs.clear(); }},
       {"nothing to execute", [](auto& p) { p.argv.clear(); }},
       {"a relative working directory", [](auto& p) { p.directory = "work"; }},

@@ -28,21 +28,6 @@ std::string shown_list(const Names& names) {
   return text;
 }
 
-// What of a declared host the operator's list lets through: itself, or the narrower ones of the operator's.
-Names within(const std::string& declared, const Names& operators) {
-  Names kept;
-  const ReadHost wanted = read_declared_host(declared);
-  if (wanted && is_declared(*wanted.host, {std::string(any_host)}) && contains(operators, any_host))
-    return {declared};
-  for (const auto& text : operators) {
-    const ReadHost given = read_declared_host(text);
-    if (!wanted || !given) continue;
-    if (covers(*given.host, *wanted.host)) return {declared};
-    if (covers(*wanted.host, *given.host)) kept.push_back(text);
-  }
-  return kept;
-}
-
 // One mount a path, the widest; a writable one within a read-only one stays, and comes after it.
 std::vector<Grant> merged(const std::vector<Grant>& grants) {
   Names writable;
@@ -251,7 +236,7 @@ class Builder {
     Names kept;
     for (const auto& host : declared) {
       const bool operators_own = !tightens_only() || contains(operators_.ceilings.hosts, host);
-      const Names allowed = operators_own ? Names{host} : within(host, operators_.ceilings.hosts);
+      const Names allowed = operators_own ? Names{host} : hosts_within(host, operators_.ceilings.hosts);
       if (allowed.empty())
         note("the host " + shown(host, 120) +
              " is dropped: a project names no host that the operator does not");

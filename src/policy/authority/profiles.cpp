@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
@@ -9,6 +10,8 @@
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/backend.hpp"
+#include "policy/hosts/declared_hosts.hpp"
+#include "policy/hosts/host_settings.hpp"
 #include "policy/shipped_files.hpp"
 
 namespace cloche {
@@ -16,8 +19,8 @@ namespace {
 
 using Expect = ProfileExample::Expect;
 
-constexpr std::array<std::string_view, 9> profile_keys = {
-    "description", "extends", "workspace", "network", "ro", "rw", "limits", "isolation", "examples"};
+constexpr std::array<std::string_view, 10> profile_keys = {
+    "description", "extends", "workspace", "network", "net", "ro", "rw", "limits", "isolation", "examples"};
 constexpr std::array<std::string_view, 4> example_keys = {"argv", "expect", "says", "why"};
 
 class ProfileReader {
@@ -34,6 +37,7 @@ class ProfileReader {
     TRY(take_text(root, "description", profile.description));
     TRY(take_right(root, {"workspace", "read", "write"}, profile.writes));
     TRY(take_right(root, {"network", "none", "declared"}, profile.network));
+    if (const JsonValue* net = root.find("net")) TRY(take_hosts(*net, profile));
     TRY(take_paths(root, "ro", profile));
     TRY(take_paths(root, "rw", profile));
     if (const JsonValue* limits = root.find("limits")) {
@@ -67,7 +71,7 @@ class ProfileReader {
       const ShippedProfile& row = shipped_profiles[static_cast<size_t>(*shipped)];
       for (const char* key : {"workspace", "network"})
         if (root.find(key) == nullptr) return fail(root.line, std::string(key) + " is missing");
-      for (const char* key : {"ro", "rw", "limits", "isolation"})
+      for (const char* key : {"net", "ro", "rw", "limits", "isolation"})
         if (const JsonValue* value = root.find(key))
           return fail(value->line, std::string(key) + " belongs to a profile that extends this one");
       shipped_ = true;
@@ -103,6 +107,14 @@ class ProfileReader {
       return fail(value->line, key + " is not what " + file_.name + " does; extend it in a file of your own");
     if (said && !into) return fail(value->line, key + " is more than the profile that it extends gives");
     into = said;
+    return {};
+  }
+
+  Result<void> take_hosts(const JsonValue& list, SandboxProfile& profile) const {
+    if (!profile.network) return fail(list.line, "net names hosts, and the profile has no network");
+    HostSettings said = TRY(read_host_settings(list, "net", file_.source));
+    profile.hosts = std::move(said.words);
+    profile.ranges = std::move(said.ranges);
     return {};
   }
 
@@ -253,6 +265,9 @@ SandboxProfile strictest(const SandboxProfile& one, const SandboxProfile& other)
   both.network = one.network && other.network;
   add_shown_by_both(both.grants, one.grants, other.grants);
   add_shown_by_both(both.grants, other.grants, one.grants);
+  both.hosts = narrowed_hosts(one.hosts, other.hosts);
+  std::ranges::copy_if(one.ranges, std::back_inserter(both.ranges),
+                       [&](const std::string& range) { return contains(other.ranges, range); });
   both.limits = one.limits;
   both.limits.insert(both.limits.end(), other.limits.begin(), other.limits.end());
   both.isolation = std::max(one.isolation, other.isolation);
@@ -267,6 +282,11 @@ bool is_within(const SandboxProfile& one, const SandboxProfile& other) {
     return given != nullptr && (given->writable || !grant.writable);
   });
   if (!shows_no_more) return false;
+  const bool reaches_no_more = narrowed_hosts(other.hosts, one.hosts) == one.hosts &&
+                               std::ranges::all_of(one.ranges, [&](const std::string& range) {
+                                 return contains(other.ranges, range);
+                               });
+  if (!reaches_no_more) return false;
   return std::ranges::all_of(other.limits, [&](const LimitSetting& most) {
     return std::ranges::any_of(
         one.limits, [&](const LimitSetting& word) { return word.id == most.id && word.value <= most.value; });
@@ -284,6 +304,8 @@ void apply_profile(RunRequest& request, const SandboxProfile& profile) {
     grant.writable = grant.writable && profile.writes;
     request.grants.push_back(std::move(grant));
   }
+  if (profile.network)
+    request.ranges.insert(request.ranges.end(), profile.ranges.begin(), profile.ranges.end());
   const Limits before = request.limits;
   narrow(request.limits, profile.limits);
   note_lowered(request.lowered_by, before, request.limits, "profile " + profile.name);

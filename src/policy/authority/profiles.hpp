@@ -36,6 +36,8 @@ struct SandboxProfile {
   bool writes = false;       // the workspace, /tmp and $HOME
   bool network = false;      // what a skill or a flag declares
   std::vector<Grant> grants = {};
+  std::vector<std::string> hosts = {};   // as --net names them, beside those; of a profile with a network
+  std::vector<std::string> ranges = {};  // where they may lead besides
   std::vector<LimitSetting> limits = {};
   std::optional<IsolationLevel> isolation = {};
   std::vector<ProfileExample> examples = {};

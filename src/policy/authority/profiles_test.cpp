@@ -80,6 +80,10 @@ TEST(Profiles, WhatIsWrongRefusesWithItsLine) {
       {"mine", R"({"extends": "readonly", "workspace": "write"})",
        "F:1: workspace is more than the profile that it extends gives"},
       {"mine", R"({"extends": "readonly", "network": "declared"})", "F:1: network is more than"},
+      {"mine", R"({"extends": "readonly", "net": ["a.org"]})",
+       "F:1: net names hosts, and the profile has no network"},
+      {"mine", R"({"extends": "workspace-write", "net": ["1.2.3.4"]})",
+       "F:1: net: '1.2.3.4' declares no host"},
       {"mine", R"({"extends": "readonly", "network": "any"})", R"(network is not "none" or "declared")"},
       {"mine", R"({"extends": "readonly", "rw": ["/x"]})", R"(rw contradicts workspace "read")"},
       {"mine", R"({"extends": "readonly", "ro": "/x"})", "ro is not a list of paths"},
@@ -138,6 +142,24 @@ TEST(Profiles, OfTwoEveryAnswerIsTheStricterOne) {
     EXPECT_TRUE(is_within(strictest(one, other), one));
     EXPECT_TRUE(is_within(strictest(one, other), other));
   }
+}
+
+TEST(Profiles, NamesHostsWhereItHasANetwork) {
+  const SandboxProfile wide = custom(
+      R"({"extends": "workspace-write", "net": ["*.a.org", {"host": "m.corp", "addresses": ["10.1.0.0/16"], "ports": [443]}]})");
+  EXPECT_EQ(wide.hosts, (std::vector<std::string>{"*.a.org", "m.corp:443"}));
+  EXPECT_EQ(wide.ranges, (std::vector<std::string>{"m.corp@10.1.0.0/16:443"}));
+  SandboxProfile one = custom(R"({"extends": "workspace-write", "net": ["x.a.org", "b.org"]})");
+  one.name = "other";
+  EXPECT_EQ(strictest(wide, one).hosts, (std::vector<std::string>{"x.a.org"}));
+  EXPECT_EQ(strictest(one, wide).hosts, (std::vector<std::string>{"x.a.org"}));
+  EXPECT_TRUE(strictest(wide, one).ranges.empty());
+  EXPECT_TRUE(is_within(custom(R"({"extends": "workspace-write", "net": ["x.a.org"]})"), wide));
+  EXPECT_FALSE(is_within(one, wide));
+  EXPECT_FALSE(is_within(wide, custom(R"({"extends": "workspace-write"})")));
+  RunRequest request;
+  apply_profile(request, wide);
+  EXPECT_EQ(request.ranges, wide.ranges);
 }
 
 TEST(Profiles, WithinIsNoMoreOfAnything) {

@@ -60,12 +60,17 @@ std::vector<std::string> variables_of(const ConfinementPlan& plan) {
 std::vector<std::string> hosts_of(const ConfinementPlan& plan) {
   std::vector<std::string> list;
   for (const auto& host : plan.hosts) list.push_back(escape_for_person(host));
+  for (const auto& range : plan.ranges) list.push_back(escape_for_person(range));
   return list;
 }
 
 std::string network_of(const ConfinementPlan& plan) {
   if (plan.network == Network::of_host) return "all of the host's own";
-  return plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+  std::string text = plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+  for (const auto& port : plan.published)
+    text += "; 127.0.0.1:" + std::to_string(port.host) + " of the host leads to its port " +
+            std::to_string(port.inside);
+  return text;
 }
 
 std::string shown_command(const ConfinementPlan& plan) {

@@ -6,6 +6,7 @@
 #include "base/text/pieces.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
+#include "policy/hosts/address_range.hpp"
 
 namespace cloche {
 namespace {
@@ -83,6 +84,71 @@ Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word
                     .below = read.host->kind == DeclaredHost::Kind::below}));
   }
   return {};
+}
+
+std::string without_range(std::string_view word) {
+  const size_t at = word.find('@');
+  if (at == std::string_view::npos) return std::string(word);
+  const size_t slash = word.find('/', at);
+  const size_t colon = slash == std::string_view::npos ? slash : word.find(':', slash);
+  return std::string(word.substr(0, at)) +
+         (colon == std::string_view::npos ? "" : std::string(word.substr(colon)));
+}
+
+Result<void> declare_reach(std::vector<std::string>& hosts, std::vector<std::string>& ranges,
+                           std::string_view word) {
+  const size_t at = word.find('@');
+  if (at == std::string_view::npos) return declare_host(hosts, word);
+  const std::string plain = without_range(word);
+  const std::string_view behind = word.substr(at + 1);
+  const size_t slash = behind.find('/');
+  const size_t colon = slash == std::string_view::npos ? slash : behind.find(':', slash);
+  const ReadRange range = read_address_range(behind.substr(0, colon));
+  const ReadHost host = read_declared_host(plain);
+  const bool named = host && host.host->kind != DeclaredHost::Kind::host_loopback;
+  const bool port_first = word.substr(0, at).find(':') != std::string_view::npos;
+  if (!range || !named || port_first) {
+    const std::string why(!range ? range.problem : host ? "a range is for a name" : host.problem);
+    return usage_error("'" + shown(std::string(word), 120) + "' declares no host: " + why,
+                       "write NAME@CIDR or NAME@CIDR:PORT, as mirror.example@10.1.0.0/16:443");
+  }
+  constexpr size_t most_ranges = 64;
+  TRY(declare_host(hosts, plain));
+  const std::string cidr =
+      std::string(text_of(range.range->first).view()) + "/" + std::to_string(range.range->bits);
+  for (const uint16_t port : host.host->ports.list()) {
+    const HostEntry entry{.name = std::string(host.host->name.text()),
+                          .port = port,
+                          .below = host.host->kind == DeclaredHost::Kind::below};
+    std::string text = host_range_text(entry, cidr);
+    if (!contains(ranges, text)) ranges.push_back(std::move(text));
+  }
+  if (ranges.size() > most_ranges)
+    return usage_error("more than " + std::to_string(most_ranges) + " ranges of addresses are declared");
+  return {};
+}
+
+std::vector<std::string> hosts_within(const std::string& declared, const std::vector<std::string>& words) {
+  std::vector<std::string> kept;
+  const ReadHost wanted = read_declared_host(declared);
+  if (wanted && is_declared(*wanted.host, {std::string(any_host)}) && contains(words, any_host))
+    return {declared};
+  for (const auto& word : words) {
+    const ReadHost given = read_declared_host(word);
+    if (!wanted || !given) continue;
+    if (covers(*given.host, *wanted.host)) return {declared};
+    if (covers(*wanted.host, *given.host)) kept.push_back(word);
+  }
+  return kept;
+}
+
+std::vector<std::string> narrowed_hosts(const std::vector<std::string>& words,
+                                        const std::vector<std::string>& left) {
+  std::vector<std::string> kept;
+  for (const auto& declared : left)
+    for (auto& host : hosts_within(declared, words))
+      if (!contains(kept, host)) kept.push_back(std::move(host));
+  return kept;
 }
 
 Result<void> declare_any_host(std::vector<std::string>& hosts) {

@@ -13,6 +13,17 @@ namespace cloche {
 // NAME, NAME:PORT, *.NAME, *.NAME:PORT or localhost:PORT, into the plan's spelling; without a port 80 and
 // 443. What is there already is not added again.
 Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word);
+// What --net and the key `net` say: the same, or NAME@CIDR[:PORT], which also lets the name lead into that
+// range (`ranges`, in the plan's spelling). The operator's alone.
+Result<void> declare_reach(std::vector<std::string>& hosts, std::vector<std::string>& ranges,
+                           std::string_view word);
+// The word without its range: what is compared with the declarations of skills.
+std::string without_range(std::string_view word);
+// What of a declared host a list lets through: itself, or the narrower ones of the list.
+std::vector<std::string> hosts_within(const std::string& declared, const std::vector<std::string>& words);
+// What is left of the operator's words where a project says which may stay.
+std::vector<std::string> narrowed_hosts(const std::vector<std::string>& words,
+                                        const std::vector<std::string>& left);
 // Any public name, on 80 and 443.
 Result<void> declare_any_host(std::vector<std::string>& hosts);
 

@@ -74,6 +74,21 @@ Result<void> judge_host_network(const RunRequest& request) {
   return {};
 }
 
+// What published ports need, and who has none.
+Result<void> judge_published(const RunRequest& request) {
+  if (request.published.empty()) return {};
+  const std::string said = "--publish " + to_text(request.published.front());
+  if (request.network == Network::of_host)
+    return usage_error(said + " leads into a network of the command's own, and --net-host is the host's",
+                       "leave one of the two out: with --net-host its servers are the host's already");
+  const Backend backend = backend_of(request);
+  if (backend != Backend::native)
+    return refusal(said + " needs Cloche's own network namespace, and " + std::string(name_of(backend)) +
+                       " has none that can be reached",
+                   "use --isolation namespace with --backend native, or leave --publish out");
+  return {};
+}
+
 // The files by which names are found are ours with a network by name, and with the host's those that its
 // links lead to. In a tree of the operator's there can be neither.
 Result<void> judge_name_files(const RunRequest& request, const Facts& facts) {
@@ -98,6 +113,7 @@ Result<void> judge_name_files(const RunRequest& request, const Facts& facts) {
 Result<void> judge_network(const RunRequest& request, const Facts& facts) {
   TRY(judge_named_network(request));
   TRY(judge_host_network(request));
+  TRY(judge_published(request));
   return judge_name_files(request, facts);
 }
 

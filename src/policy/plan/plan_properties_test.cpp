@@ -9,6 +9,7 @@
 #include "base/sys/path.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
+#include "policy/plan/without_network.hpp"
 
 namespace cloche {
 namespace {
@@ -211,6 +212,7 @@ TEST_F(EveryPlan, HasOfTheCallersEnvironmentOnlyWhatWasAskedFor) {
     if (request.terminal) asked.insert("TERM");
     std::set<std::string> own = {"PATH", "HOME",   "USER",         "LOGNAME",          "SHELL",
                                  "LANG", "TMPDIR", "ASAN_OPTIONS", "GIT_CONFIG_SYSTEM"};
+    for (const auto& [name, value] : environment_without_network()) own.emplace(name);
     for (const auto& chain : facts.toolchains) {
       for (const auto& [name, value] : chain.environment) own.insert(name);
     }

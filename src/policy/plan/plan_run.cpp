@@ -6,16 +6,19 @@
 
 #include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
 #include "policy/authority/path_trust.hpp"
 #include "policy/authority/secret_names.hpp"
+#include "policy/hosts/address_range.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 #include "policy/plan/git_identity.hpp"
 #include "policy/plan/layered_trees.hpp"
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_entries.hpp"
 #include "policy/plan/view_guards.hpp"
+#include "policy/plan/without_network.hpp"
 #include "policy/protected/protected_trees.hpp"
 
 namespace cloche {
@@ -163,6 +166,17 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
   return before + std::string(system_path) + after;
 }
 
+bool has_network(const ConfinementPlan& plan) {
+  const bool confined = plan.level >= IsolationLevel::subprocess;
+  return !plan.hosts.empty() || plan.network == Network::of_host || !confined;
+}
+
+// In any letters: npm reads its variables so.
+bool is_passed(const RunRequest& request, std::string_view name) {
+  return std::ranges::any_of(request.environment,
+                             [&](const Pass& pass) { return ascii::same_without_case(pass.name, name); });
+}
+
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
 
 // Run as root, the command has another id than the files, which are shown as its own.
@@ -199,6 +213,10 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
   if (request.terminal) {
     const auto term = facts.caller.environment.find("TERM");
     variables["TERM"] = term != facts.caller.environment.end() ? term->second : "xterm";
+  }
+  if (!has_network(plan)) {
+    for (const auto& [name, value] : environment_without_network())
+      if (!is_passed(request, name)) variables[std::string(name)] = value;
   }
   for (const auto& chain : toolchains_of(request, facts)) {
     for (const auto& [name, value] : chain.environment) variables[name] = value;
@@ -279,6 +297,25 @@ void forbid_execution(std::vector<ViewEntry>& view) {
     if (entry.access == Access::write_run) entry.access = Access::write;
     if (entry.owned && entry.access == Access::run) entry.access = Access::read;
   }
+}
+
+// Of the names that this call may reach, or that lie below one of them.
+std::vector<std::string> ranges_for(const RunRequest& request) {
+  std::vector<std::string> ranges;
+  for (const auto& text : request.ranges) {
+    const auto range = read_host_range(text);
+    const bool reached = range && std::ranges::any_of(request.hosts, [&](const std::string& host) {
+                           const HostEntry entry = host_entry(host);
+                           if (entry.is_any() || entry.port != range->host.port)
+                             return entry.port == range->host.port;
+                           const bool same =
+                               entry.name == range->host.name && entry.below == range->host.below;
+                           return same || is_about(entry, range->host.name, entry.port) ||
+                                  is_about(range->host, entry.name, entry.port);
+                         });
+    if (reached) ranges.push_back(text);
+  }
+  return ranges;
 }
 
 void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
@@ -394,6 +431,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.hosts = request.hosts;
+  plan.ranges = ranges_for(request);
+  plan.published = request.published;
   plan.network = request.network;
   plan.declared = declared_for(request);
   plan.limits = request.limits;

@@ -220,6 +220,78 @@ TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "HOME"), "/home/cloche");
 }
 
+TEST(PlanRun, WithoutANetworkProgramsAreToldNotToTryAgain) {
+  const auto retries = [](const RunRequest& request) {
+    return variable(plan_run(request, plain_host()).value(), "npm_config_fetch_retries");
+  };
+  EXPECT_EQ(retries(plain_request()), "0");
+  RunRequest request = plain_request();
+  request.environment = {{.name = "npm_config_fetch_retries", .value = "5"}};
+  EXPECT_EQ(retries(request), "5");
+  for (const auto& own :
+       {Pass{.name = "NPM_CONFIG_FETCH_RETRIES", .value = "5"}, Pass{.name = "npm_config_fetch_retries"}}) {
+    request.environment = {own};
+    EXPECT_EQ(retries(request), "(unset)") << "what the caller passes in other letters, or by its name alone";
+  }
+  request = plain_request();
+  request.profile = Profile::workspace_write;
+  request.hosts = {"a.org:443"};
+  EXPECT_EQ(retries(request), "(unset)");
+  request.hosts = {};
+  request.network = Network::of_host;
+  EXPECT_EQ(retries(request), "(unset)");
+  request = plain_request();
+  request.level = IsolationLevel::permissive;
+  EXPECT_EQ(retries(request), "(unset)") << "nothing keeps it from the host's network";
+}
+
+TEST(PlanRun, PublishesPortsOfOurOwnSandboxAlone) {
+  RunRequest request = plain_request();
+  request.published = {{8080, 3000}};
+  const auto plan = plan_run(request, plain_host()).value();
+  EXPECT_EQ(plan.published, request.published);
+  EXPECT_NE(digest_of(plan), digest_of(plan_run(plain_request(), plain_host()).value()));
+  request.backend = Backend::bwrap;
+  EXPECT_FALSE(plan_run(request, plain_host()).ok());
+  request.backend = {};
+  request.level = IsolationLevel::subprocess;
+  EXPECT_FALSE(plan_run(request, plain_host()).ok());
+  request = plain_request();
+  request.published = {{8080, 3000}};
+  request.profile = Profile::workspace_write;
+  request.network = Network::of_host;
+  EXPECT_FALSE(plan_run(request, plain_host()).ok()) << "its servers are the host's already";
+}
+
+// Where names may lead is the operator's word, and of a plan only what is about its hosts.
+TEST(PlanRun, TakesTheRangesOfTheHostsThatItReaches) {
+  RunRequest request = plain_request();
+  request.ranges = {"a.org@10.0.0.0/8:443", "*.corp.example@10.1.0.0/16:443", "b.org@10.2.0.0/16:443"};
+  const auto ranges = [&](const std::vector<std::string>& hosts) {
+    request.hosts = hosts;
+    request.profile = hosts.empty() ? Profile::workspace_write_no_network : Profile::workspace_write;
+    return plan_run(request, plain_host()).value().ranges;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(ranges({}), Texts{});
+  EXPECT_EQ(ranges({"a.org:80"}), Texts{});
+  EXPECT_EQ(ranges({"a.org:443"}), (Texts{"a.org@10.0.0.0/8:443"}));
+  EXPECT_EQ(ranges({"x.corp.example:443"}), (Texts{"*.corp.example@10.1.0.0/16:443"}));
+  EXPECT_EQ(ranges({"*.corp.example:443", "c.org:443"}), (Texts{"*.corp.example@10.1.0.0/16:443"}));
+}
+
+TEST(PlanRun, WhereNoProcessAnswersNamesAreLookedUpInFilesAlone) {
+  RunRequest request = plain_request();
+  const auto switches = [&] {
+    const auto plan = plan_run(request, plain_host()).value();
+    const ViewEntry* file = find(plan, "/etc/nsswitch.conf");
+    return file != nullptr && file->content.find("hosts: files\n") != std::string::npos;
+  };
+  EXPECT_FALSE(switches()) << "our own sandbox has a resolver, which hears the names";
+  request.backend = Backend::bwrap;
+  EXPECT_TRUE(switches());
+}
+
 TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
   struct Row {
     GitIdentity identity;

@@ -182,6 +182,18 @@ void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& fi
                        .why = "the host's own, with its network"});
 }
 
+// In a box no process of ours answers questions: with one that asks nobody a look-up fails at once all the
+// same, as of a name that does not exist.
+void look_in_files_alone(ConfinementPlan& plan) {
+  constexpr std::string_view path = "/etc/nsswitch.conf";
+  std::erase_if(plan.view.edit(), [&](const ViewEntry& entry) { return entry.target == path; });
+  std::string content;
+  for (const std::string_view what :
+       {"passwd", "group", "shadow", "hosts", "networks", "protocols", "services"})
+    content += std::string(what) + ": files\n";
+  plan.view.push_back(text(std::string(path), content, "names are looked up in files alone"));
+}
+
 // How names are found: as on the host with its network, else by the gate or not at all.
 void add_name_files(ConfinementPlan& plan, const Facts& facts) {
   if (plan.network == Network::of_host) {
@@ -190,10 +202,11 @@ void add_name_files(ConfinementPlan& plan, const Facts& facts) {
     return;
   }
   const bool network = !plan.hosts.empty();
+  if (!network && plan.backend != Backend::native) look_in_files_alone(plan);
   plan.view.push_back(
       text("/etc/hosts", hosts_file_for(plan.hosts), network ? "loopback" : "loopback alone"));
   plan.view.push_back(text("/etc/resolv.conf", resolver_file_for(plan.hosts),
-                           network ? "the gate that answers for declared names" : "there is nobody to ask"));
+                           network ? "the gate that answers for declared names" : "it knows no name"));
 }
 
 }  // namespace

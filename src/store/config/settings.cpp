@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/limits.hpp"
 #include "model/names.hpp"
 #include "model/skill.hpp"
+#include "policy/hosts/declared_hosts.hpp"
+#include "policy/hosts/host_settings.hpp"
 #include "policy/rules/globs.hpp"
 #include "policy/rules/rules.hpp"
 
@@ -241,6 +244,24 @@ Result<void> read_changes(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
+// The managed and the user's hosts count together; a project says which of them stay.
+Result<void> read_net(Settings& settings, const SettingEntry& entry) {
+  const HostSettings said = TRY(read_host_settings(entry.member.value, entry.member.name, entry.file.path));
+  auto& setting = settings.net;
+  if (entry.source == ConfigSource::project) {
+    if (!said.ranges.empty())
+      return wrong(entry, "of a project has no addresses: they are the operator's to name");
+    setting.value = narrowed_hosts(setting.value, said.words);
+  } else {
+    settings.net_ranges.insert(settings.net_ranges.end(), said.ranges.begin(), said.ranges.end());
+    for (const auto& word : said.words)
+      if (!contains(setting.value, word)) setting.value.push_back(word);
+  }
+  setting.origin.place += (setting.is_set() ? ", " : "") + origin_of(entry).place;
+  setting.origin.kind = Origin::Kind::file;
+  return {};
+}
+
 Result<uint64_t> undo_bound(const SettingEntry& entry, const JsonMember& member, bool is_size) {
   const std::string name = entry.member.name + "." + member.name;
   const auto read = is_size ? parse_size(name, member.value.text) : parse_count(name, member.value.text);
@@ -312,6 +333,7 @@ constexpr SettingRow table[] = {
      read_changes},
     {"live_paths", "a list of directories below the workspace", "", together,
      read_list<&Settings::live_paths, fault_of_live_path>},
+    {"net", "a list of hosts", "those of the operator's that stay", together, read_net},
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},

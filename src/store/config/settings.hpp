@@ -105,8 +105,11 @@ struct Settings {
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles
   Setting<std::optional<std::string>> executors_dir = {};  // the operator's own tools
   Setting<Texts> tool_path = {};                           // directories for PATH, shown read-only
-  Setting<Texts> secret_grants = {};                       // secrets that skills may name in their hints
-  Setting<Texts> approved_executors = {};                  // whose code:exec needs no approval
+  Setting<Texts> net =
+      {};                 // hosts as --net names them, of every command and call whose profile has a network
+  Texts net_ranges = {};  // where they may lead besides, in the plan's spelling
+  Setting<Texts> secret_grants = {};       // secrets that skills may name in their hints
+  Setting<Texts> approved_executors = {};  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
   std::vector<ProfileRule> rules = {};
   std::vector<ChangeRule> changes = {};  // what of a call's writes is asked about, or withheld

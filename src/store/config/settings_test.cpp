@@ -31,6 +31,8 @@ Result<Settings> read(const Texts3& texts) {
   return settings_of(files);
 }
 
+Result<Settings> read_texts(const Texts3& texts) { return read(texts); }  // where a local is named so
+
 Settings settings(const Texts3& texts) {
   auto result = read(texts);
   EXPECT_TRUE(result.ok()) << describe(result.error());
@@ -303,6 +305,51 @@ TEST(Settings, PathsAreTheManagedFilesAndListsCountTogether) {
   EXPECT_EQ(read.profiles_dir.value, "/u/profiles");
   EXPECT_EQ(read.tool_path.value, (Texts{"/m/bin", "/u/bin"}));
   EXPECT_EQ(text_of(read.tool_path.origin), "M:1, U:1");
+}
+
+TEST(Settings, HostsOfTheOperatorCountTogetherAndAProjectOnlyRemoves) {
+  const std::string managed =
+      R"({"net": ["a.org", {"host": "m.corp", "addresses": ["10.1.0.0/16"], "ports": [443, 8443]}]})";
+  const std::string user = R"({"net": ["b.org:8080", "a.org", "c.corp@fd12::/16:443"]})";
+  const Settings read = settings({.managed = managed, .user = user});
+  EXPECT_EQ(read.net.value, (Texts{"a.org", "m.corp:443", "m.corp:8443", "b.org:8080", "c.corp:443"}));
+  EXPECT_EQ(read.net_ranges,
+            (Texts{"m.corp@10.1.0.0/16:443", "m.corp@10.1.0.0/16:8443", "c.corp@fd12::/16:443"}));
+  EXPECT_EQ(text_of(read.net.origin), "M:1, U:1");
+  const struct {
+    const char* project;
+    Texts left;
+  } rows[] = {
+      {R"({"net": []})", {}},
+      {R"({"net": ["evil.org"]})", {}},
+      {R"({"net": ["a.org", "evil.org"]})", {"a.org"}},
+      {R"({"net": ["a.org:443", "m.corp"]})", {"a.org:443", "m.corp:443"}},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(settings({.managed = managed, .user = user, .project = row.project}).net.value, row.left)
+        << row.project;
+  const struct {
+    Texts3 texts;
+    const char* says;
+  } wrong[] = {
+      {{.user = R"({"net": "a.org"})"}, "U:1: net: is not a list"},
+      {{.user = R"({"net": [1]})"}, "U:1: net: an entry is a host"},
+      {{.user = "{\"net\": [\n\"1.2.3.4\"]}"}, "U:2: net: "},
+      {{.user = R"({"net": ["*"]})"}, "net: "},
+      {{.user = R"({"net": [{"host": "a.org", "addresses": []}]})"}, "addresses are a list of texts"},
+      {{.user = R"({"net": [{"host": "a.org", "addresses": ["127.0.0.0/8"]}]})"}, "no name leads there"},
+      {{.user = R"({"net": [{"host": "a.org", "addresses": ["169.254.169.254/32"]}]})"},
+       "no name leads there"},
+      {{.user = R"({"net": [{"host": "a.org:80"}]})"}, "host is a name alone"},
+      {{.user = R"({"net": [{"host": "a.org", "ports": ["80"]}]})"}, "ports are a list of numbers"},
+      {{.user = R"({"net": [{"host": "a.org", "port": 80}]})"}, "unknown key"},
+      {{.project = R"({"net": ["a.org@10.0.0.0/8"]})"}, "P:1: net of a project has no addresses"},
+  };
+  for (const auto& row : wrong) {
+    const auto result = read_texts(row.texts);
+    ASSERT_FALSE(result.ok()) << row.says;
+    EXPECT_NE(describe(result.error()).find(row.says), std::string::npos) << describe(result.error());
+  }
 }
 
 TEST(Settings, RulesOnChangesCountTogether) {

@@ -148,7 +148,9 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   add_usage(out, outcome.usage);
   add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
     field(out.begin_object(), "by", name_of(denial.by), max_item_bytes / 2);
-    field(out, "what", (denial.what + denial.advice).text(), max_item_bytes / 2).end_object();
+    field(out, "what", (denial.what + denial.advice).text(), max_item_bytes / 2);
+    if (denial.times > 1) out.member("times", denial.times);
+    out.end_object();
   });
   add_network(out, outcome);
   if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);

@@ -34,6 +34,8 @@ struct IpAddress {
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };
 
+// "192.0.2.1", "2001:db8::1"; nothing else, and no zone.
+std::optional<IpAddress> read_address(std::string_view text);
 // For records and refusals: "192.0.2.1", "2001:db8::1" as RFC 5952 writes it.
 FixedText<45> text_of(const IpAddress& address);
 
