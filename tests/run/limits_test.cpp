@@ -2,6 +2,9 @@
 #include "run/fixture.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
 
 namespace cloche::test {
 namespace {
@@ -105,10 +108,9 @@ TEST_P(Limit, MemoryOfFilesInTmp) {
 }
 
 // Whoever made himself undumpable is closed to an ordinary user, and a file without a name is in no
-// directory.
+// directory. In a layer nobody but the command can have it.
 TEST_P(Limit, DiskBehindADescriptorThatNobodyShows) {
-  for (const char* rung : {"namespace", "subprocess"}) {
-    const Ran ran = cloche_run({"--disk", "20M", "--isolation", rung}, script(R"(
+  const Ran ran = cloche_run({"--disk", "20M"}, script(R"(
 import ctypes, os, time
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 file = os.open('gone', os.O_CREAT | os.O_RDWR)
@@ -117,7 +119,42 @@ for _ in range(120): os.write(file, os.urandom(1 << 20))
 time.sleep(15)
 print('survived')
 )"));
-    EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << rung << ran.out;
+  EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << ran.out;
+}
+
+TEST_P(Limit, DiskOfAFileThatIsDeletedAndStillOpen) {
+  for (const char* writes : {"commit", "live"}) {
+    const Ran ran = cloche_run({"--disk", "20M", "--writes", writes}, script(R"(
+import os, time
+file = os.open('gone', os.O_CREAT | os.O_RDWR)
+os.unlink('gone')
+for _ in range(120): os.write(file, os.urandom(1 << 20))
+time.sleep(15)
+print('survived')
+)"));
+    EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << writes << ran.out;
+  }
+}
+
+// Another process writes to the same disk meanwhile, and the tree holds what no watcher can look at: that is
+// deeper than one goes down.
+TEST_P(Limit, DiskThatOthersFill) {
+  std::string deep = "deep";
+  for (int i = 0; i < 250; ++i) deep += "/d";
+  fs::create_directories(workspace() / deep);
+  const struct {
+    const char* flag;
+    const char* value;
+  } rows[] = {{"--writes", "commit"}, {"--writes", "live"}, {"--isolation", "subprocess"}};
+  for (const auto& row : rows) {
+    Started call(
+        under({"--disk", "8M", row.flag, row.value}, {"sh", "-c", "echo > own; sleep 2; echo fine"}));
+    const fs::path beside = scene().root() / "beside";
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::ofstream(beside) << std::string(64 * mib, 'x');
+    const Ran ran = call.finish();
+    fs::remove(beside);
+    EXPECT_TRUE(printed(ran, "fine\n")) << row.value;
   }
 }
 

@@ -18,16 +18,17 @@ constexpr uint64_t small_cpu_s = 600;         // a limit of hours is kept well e
 constexpr uint64_t cost_share = 10;           // a sample may cost one part in ten of the time
 constexpr uint64_t longest_interval_ms = 50;  // whatever it costs: a command can make samples dear
 
-std::vector<std::string> writable_trees(const ConfinementPlan& plan,
+std::vector<WatchedTree> writable_trees(const ConfinementPlan& plan,
                                         const std::map<std::string, std::string>& upper_directories) {
-  std::vector<std::string> roots;
+  std::vector<WatchedTree> trees;
   for (const auto& entry : plan.view) {
     const bool writes = entry.access == Access::write || entry.access == Access::write_run;
     const auto upper = upper_directories.find(entry.target);
     const bool is_layered = entry.layered && upper != upper_directories.end();
-    if (entry.kind == EntryKind::tree && writes) roots.push_back(is_layered ? upper->second : entry.source);
+    if (entry.kind != EntryKind::tree || !writes) continue;
+    trees.push_back(is_layered ? WatchedTree{upper->second, TreeOf::call} : WatchedTree{entry.source});
   }
-  return roots;
+  return trees;
 }
 
 std::vector<std::string> memory_file_systems(const ConfinementPlan& plan) {
