@@ -58,8 +58,11 @@ struct Denial {
   Message what = {};       // one sentence
   Message advice = {};     // how it ends for the operator alone
   bool transient = false;  // it says nothing of the next call: a part of ours was lost
+  bool is_reason = false;  // it ended the command, and the outcome's reason says so
 };
 bool is_by_egress(const Denial& denial);
+// By a limit or the filter, which the command outlived: its reason says nothing of it.
+bool is_outlived(const Denial& denial);
 
 // Without a box: a tool that Cloche is itself, or a call that was judged for an agent which makes it.
 enum class Unboxed { in_process, advisory };

@@ -148,9 +148,9 @@ TEST_P(Limit, DiskThatOthersFill) {
   } rows[] = {{"--writes", "commit"}, {"--writes", "live"}, {"--isolation", "subprocess"}};
   for (const auto& row : rows) {
     Started call(
-        under({"--disk", "8M", row.flag, row.value}, {"sh", "-c", "echo > own; sleep 2; echo fine"}));
+        under({"--disk", "8M", row.flag, row.value}, {"sh", "-c", "echo > own; sleep 1; echo fine"}));
     const fs::path beside = scene().root() / "beside";
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     std::ofstream(beside) << std::string(64 * mib, 'x');
     const Ran ran = call.finish();
     fs::remove(beside);
@@ -279,6 +279,50 @@ TEST_P(Limit, Tmp) {
       cloche_shell({"--tmp", "8M"},
                    "head -c 32M /dev/zero > ~/big; echo $?; head -c 32M /dev/zero > /dev/shm/big; echo $?");
   EXPECT_TRUE(printed(home, "1\n1\n"));
+}
+
+// The command lives with it, and the operator reads why it could not write: also when it has tidied up.
+TEST_P(Limit, MemoryFileSystemsThatWereFullAreDenials) {
+  for (const std::string place : {"/tmp", "/home/cloche", "/dev/shm"}) {
+    const std::string fill =
+        "head -c 32M /dev/zero > " + place + "/big 2>/dev/null; sleep 0.3; rm " + place + "/big";
+    const auto [json, ran] = answer({"--tmp", "8M"}, {"sh", "-c", fill});
+    EXPECT_TRUE(exited(ran, 0));
+    ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+    const Json& denial = json["denials"].array[0];
+    EXPECT_EQ(denial["by"].string, "limit");
+    EXPECT_EQ(denial["what"].string, place + " was full: the tmp limit of 8M was met; raise it with --tmp");
+    const Ran said = cloche_run({"--tmp", "8M"}, {"sh", "-c", fill});
+    EXPECT_TRUE(exited(said, 0));
+    EXPECT_EQ(said.err, "cloche: " + denial["what"].string + "\n");
+  }
+}
+
+// Where a cgroup counts; without one no kernel object tells of a fork that it refused.
+TEST_P(Limit, ForksThatACgroupRefusedAreADenial) {
+  const auto [json, ran] = answer({"--pids", "20"}, {"bash", "-c", "for i in {1..40}; do sleep 1 & done"});
+  std::string by;
+  for (const Json& layer : json["layers"].array)
+    if (layer["name"].string == "process-limit") by = layer["by"].string;
+  if (!contains(by, "cgroup")) {
+    EXPECT_TRUE(json["denials"].array.empty()) << ran.out;
+    return;
+  }
+  ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+  const std::string what = json["denials"].array[0]["what"].string;
+  EXPECT_TRUE(contains(what, "the pids limit of 20 refused a new process")) << what;
+  EXPECT_TRUE(contains(what, "--pids")) << what;
+}
+
+TEST_P(Limit, AFileThatBecameTooLargeIsADenial) {
+  const auto [json, ran] = answer({"--fsize", "1M"}, {"dd", "if=/dev/zero", "of=big", "bs=2M", "count=2"});
+  EXPECT_TRUE(exited(ran, 128 + 25));
+  ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+  EXPECT_EQ(json["denials"].array[0]["what"].string,
+            "a file met the fsize limit of 1M; raise it with --fsize");
+  const Ran said = cloche_run({"--fsize", "1M"}, {"dd", "if=/dev/zero", "of=big", "bs=2M", "count=2"});
+  EXPECT_TRUE(contains(said.err, "a file met the fsize limit of 1M; raise it with --fsize\n")) << said.err;
+  EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
 }
 
 TEST_P(Limit, Output) {
