@@ -158,6 +158,42 @@ TEST_P(Limit, DiskThatOthersFill) {
   }
 }
 
+// What a runtime needs beyond its heap's bound it says itself, and is not killed for it.
+TEST_P(Limit, JavaThatFillsItsHeapHasAnOutOfMemoryError) {
+  NEEDS("javac");
+  file("Fill.java", R"(
+public class Fill {
+  public static void main(String[] words) {
+    var held = new java.util.ArrayList<byte[]>();
+    try { while (true) held.add(new byte[1 << 20]); }
+    catch (OutOfMemoryError e) { int some = held.size(); held = null; System.out.println(some > 32); }
+  }
+}
+)");
+  ASSERT_TRUE(exited(outside("javac Fill.java"), 0));
+  EXPECT_TRUE(printed(cloche_run({"--memory", "256M"}, {"java", "Fill"}), "true\n"));
+}
+
+TEST_P(Limit, NodeThatFillsItsHeapSaysSo) {
+  NEEDS("node");
+  const Ran ran = cloche_run(
+      {"--memory", "256M"},
+      {"node", "-e", "const held = []; for (;;) held.push(new Array(1e5).fill(held.length + 0.5))"},
+      {.deadline = seconds(40)});
+  EXPECT_TRUE(exited(ran, 128 + 6));
+  EXPECT_TRUE(contains(ran.err, "heap out of memory")) << ran.err;
+}
+
+TEST_P(Limit, RuntimesAreToldOfTheMemoryLimit) {
+  const std::string show = "echo $JDK_JAVA_OPTIONS; echo $NODE_OPTIONS; echo $GOMEMLIMIT";
+  EXPECT_TRUE(
+      printed(cloche_shell({"--memory", "1G"}, show),
+              "-XX:MaxRAM=1073741824 -XX:MaxRAMPercentage=75\n--max-old-space-size=768\n966367638\n"));
+  EXPECT_TRUE(printed(
+      cloche_shell({"-e", "JAVA_TOOL_OPTIONS=-Xmx1m", "-e", "NODE_OPTIONS=", "-e", "GOMEMLIMIT=off"}, show),
+      "\n\noff\n"));
+}
+
 TEST_P(Limit, MemoryThatIsEnoughIsNotInTheWay) {
   EXPECT_TRUE(printed(
       cloche_run({"--memory", "512M"}, script("x = bytearray(200 << 20)\nprint(len(x) >> 20)\n")), "200\n"));
