@@ -79,15 +79,16 @@ std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan) {
   return rules;
 }
 
-std::vector<wire::Limit> limits_for(const Limits& limits) {
+std::vector<wire::Limit> limits_for(const Limits& limits, CountedBy by) {
+  const uint64_t behind_cgroup = by == CountedBy::watched ? 0 : 1;
   return {
       {RLIMIT_CORE, 1},  // too little for any; and 0 would still feed a host's core_pattern that is a pipe
       {RLIMIT_CPU,
        limits.cpu_s + 1},  // of each process; the supervisor adds the tree up, and should come first
       {RLIMIT_FSIZE, limits.file_bytes},
       {RLIMIT_NOFILE, limits.open_files},
-      {RLIMIT_NPROC,
-       limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
+      {RLIMIT_NPROC, limits.processes + 1 +
+                         behind_cgroup},  // counted in the call's own user namespace; `first` is one more
       {RLIMIT_MEMLOCK, 64ULL << 20},
       {RLIMIT_MSGQUEUE, 819'200},
       {RLIMIT_SIGPENDING, 4096},

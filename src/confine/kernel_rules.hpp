@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "confine/native/cgroup.hpp"
 #include "jail/core/wire_encode.hpp"
 #include "model/plan.hpp"
 
@@ -21,7 +22,8 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan);
 // says which file was judged.
 std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan);
 
-std::vector<wire::Limit> limits_for(const Limits& limits);
+// A cgroup that counts the processes is met before the kernel's own limit: it alone tells of what it refused.
+std::vector<wire::Limit> limits_for(const Limits& limits, CountedBy by = CountedBy::watched);
 // "nproc" of RLIMIT_NPROC. Empty: it is none of those that limits_for() sets.
 std::string_view name_of_resource(uint32_t resource);
 

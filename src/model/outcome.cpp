@@ -56,6 +56,10 @@ std::string operators_sentence(const Denial& denial) {
 
 bool is_by_egress(const Denial& denial) { return denial.by == DeniedBy(Enforcer::egress); }
 
+bool is_outlived(const Denial& denial) {
+  return !denial.is_reason && std::holds_alternative<Enforcer>(denial.by) && !is_by_egress(denial);
+}
+
 std::string_view name_of(const RanBy& by) {
   if (const auto* backend = std::get_if<Backend>(&by)) return name_of(*backend);
   return std::get<Unboxed>(by) == Unboxed::in_process ? "in-process" : "advisory";

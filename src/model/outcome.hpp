@@ -60,10 +60,13 @@ struct Denial {
   bool transient = false;  // it says nothing of the next call: a part of ours was lost
   uint64_t times = 1;      // how often it was decided
   bool said = false;       // to the operator, when it was decided
+  bool is_reason = false;  // it ended the command, and the outcome's reason says so
 };
 // For the operator, with the advice and the count.
 std::string operators_sentence(const Denial& denial);
 bool is_by_egress(const Denial& denial);
+// By a limit or the filter, which the command outlived: its reason says nothing of it.
+bool is_outlived(const Denial& denial);
 
 // Without a box: a tool that Cloche is itself, or a call that was judged for an agent which makes it.
 enum class Unboxed { in_process, advisory };

@@ -2,6 +2,9 @@
 #include "run/fixture.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
 
 namespace cloche::test {
 namespace {
@@ -105,10 +108,9 @@ TEST_P(Limit, MemoryOfFilesInTmp) {
 }
 
 // Whoever made himself undumpable is closed to an ordinary user, and a file without a name is in no
-// directory.
+// directory. In a layer nobody but the command can have it.
 TEST_P(Limit, DiskBehindADescriptorThatNobodyShows) {
-  for (const char* rung : {"namespace", "subprocess"}) {
-    const Ran ran = cloche_run({"--disk", "20M", "--isolation", rung}, script(R"(
+  const Ran ran = cloche_run({"--disk", "20M"}, script(R"(
 import ctypes, os, time
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 file = os.open('gone', os.O_CREAT | os.O_RDWR)
@@ -117,8 +119,79 @@ for _ in range(120): os.write(file, os.urandom(1 << 20))
 time.sleep(15)
 print('survived')
 )"));
-    EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << rung << ran.out;
+  EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << ran.out;
+}
+
+TEST_P(Limit, DiskOfAFileThatIsDeletedAndStillOpen) {
+  for (const char* writes : {"commit", "live"}) {
+    const Ran ran = cloche_run({"--disk", "20M", "--writes", writes}, script(R"(
+import os, time
+file = os.open('gone', os.O_CREAT | os.O_RDWR)
+os.unlink('gone')
+for _ in range(120): os.write(file, os.urandom(1 << 20))
+time.sleep(15)
+print('survived')
+)"));
+    EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << writes << ran.out;
   }
+}
+
+// Another process writes to the same disk meanwhile, and the tree holds what no watcher can look at: that is
+// deeper than one goes down.
+TEST_P(Limit, DiskThatOthersFill) {
+  std::string deep = "deep";
+  for (int i = 0; i < 250; ++i) deep += "/d";
+  fs::create_directories(workspace() / deep);
+  const struct {
+    const char* flag;
+    const char* value;
+  } rows[] = {{"--writes", "commit"}, {"--writes", "live"}, {"--isolation", "subprocess"}};
+  for (const auto& row : rows) {
+    Started call(
+        under({"--disk", "8M", row.flag, row.value}, {"sh", "-c", "echo > own; sleep 1; echo fine"}));
+    const fs::path beside = scene().root() / "beside";
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::ofstream(beside) << std::string(64 * mib, 'x');
+    const Ran ran = call.finish();
+    fs::remove(beside);
+    EXPECT_TRUE(printed(ran, "fine\n")) << row.value;
+  }
+}
+
+// What a runtime needs beyond its heap's bound it says itself, and is not killed for it.
+TEST_P(Limit, JavaThatFillsItsHeapHasAnOutOfMemoryError) {
+  NEEDS("javac");
+  file("Fill.java", R"(
+public class Fill {
+  public static void main(String[] words) {
+    var held = new java.util.ArrayList<byte[]>();
+    try { while (true) held.add(new byte[1 << 20]); }
+    catch (OutOfMemoryError e) { int some = held.size(); held = null; System.out.println(some > 32); }
+  }
+}
+)");
+  ASSERT_TRUE(exited(outside("javac Fill.java"), 0));
+  EXPECT_TRUE(printed(cloche_run({"--memory", "256M"}, {"java", "Fill"}), "true\n"));
+}
+
+TEST_P(Limit, NodeThatFillsItsHeapSaysSo) {
+  NEEDS("node");
+  const Ran ran = cloche_run(
+      {"--memory", "256M"},
+      {"node", "-e", "const held = []; for (;;) held.push(new Array(1e5).fill(held.length + 0.5))"},
+      {.deadline = seconds(40)});
+  EXPECT_TRUE(exited(ran, 128 + 6));
+  EXPECT_TRUE(contains(ran.err, "heap out of memory")) << ran.err;
+}
+
+TEST_P(Limit, RuntimesAreToldOfTheMemoryLimit) {
+  const std::string show = "echo $JDK_JAVA_OPTIONS; echo $NODE_OPTIONS; echo $GOMEMLIMIT";
+  EXPECT_TRUE(
+      printed(cloche_shell({"--memory", "1G"}, show),
+              "-XX:MaxRAM=1073741824 -XX:MaxRAMPercentage=75\n--max-old-space-size=768\n966367638\n"));
+  EXPECT_TRUE(printed(
+      cloche_shell({"-e", "JAVA_TOOL_OPTIONS=-Xmx1m", "-e", "NODE_OPTIONS=", "-e", "GOMEMLIMIT=off"}, show),
+      "\n\noff\n"));
 }
 
 TEST_P(Limit, MemoryThatIsEnoughIsNotInTheWay) {
@@ -242,6 +315,50 @@ TEST_P(Limit, Tmp) {
       cloche_shell({"--tmp", "8M"},
                    "head -c 32M /dev/zero > ~/big; echo $?; head -c 32M /dev/zero > /dev/shm/big; echo $?");
   EXPECT_TRUE(printed(home, "1\n1\n"));
+}
+
+// The command lives with it, and the operator reads why it could not write: also when it has tidied up.
+TEST_P(Limit, MemoryFileSystemsThatWereFullAreDenials) {
+  for (const std::string place : {"/tmp", "/home/cloche", "/dev/shm"}) {
+    const std::string fill =
+        "head -c 32M /dev/zero > " + place + "/big 2>/dev/null; sleep 0.3; rm " + place + "/big";
+    const auto [json, ran] = answer({"--tmp", "8M"}, {"sh", "-c", fill});
+    EXPECT_TRUE(exited(ran, 0));
+    ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+    const Json& denial = json["denials"].array[0];
+    EXPECT_EQ(denial["by"].string, "limit");
+    EXPECT_EQ(denial["what"].string, place + " was full: the tmp limit of 8M was met; raise it with --tmp");
+    const Ran said = cloche_run({"--tmp", "8M"}, {"sh", "-c", fill});
+    EXPECT_TRUE(exited(said, 0));
+    EXPECT_EQ(said.err, "cloche: " + denial["what"].string + "\n");
+  }
+}
+
+// Where a cgroup counts; without one no kernel object tells of a fork that it refused.
+TEST_P(Limit, ForksThatACgroupRefusedAreADenial) {
+  const auto [json, ran] = answer({"--pids", "20"}, {"bash", "-c", "for i in {1..40}; do sleep 1 & done"});
+  std::string by;
+  for (const Json& layer : json["layers"].array)
+    if (layer["name"].string == "process-limit") by = layer["by"].string;
+  if (!contains(by, "cgroup")) {
+    EXPECT_TRUE(json["denials"].array.empty()) << ran.out;
+    return;
+  }
+  ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+  const std::string what = json["denials"].array[0]["what"].string;
+  EXPECT_TRUE(contains(what, "the pids limit of 20 refused a new process")) << what;
+  EXPECT_TRUE(contains(what, "--pids")) << what;
+}
+
+TEST_P(Limit, AFileThatBecameTooLargeIsADenial) {
+  const auto [json, ran] = answer({"--fsize", "1M"}, {"dd", "if=/dev/zero", "of=big", "bs=2M", "count=2"});
+  EXPECT_TRUE(exited(ran, 128 + 25));
+  ASSERT_EQ(json["denials"].array.size(), 1U) << ran.out;
+  EXPECT_EQ(json["denials"].array[0]["what"].string,
+            "a file met the fsize limit of 1M; raise it with --fsize");
+  const Ran said = cloche_run({"--fsize", "1M"}, {"dd", "if=/dev/zero", "of=big", "bs=2M", "count=2"});
+  EXPECT_TRUE(contains(said.err, "a file met the fsize limit of 1M; raise it with --fsize\n")) << said.err;
+  EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
 }
 
 TEST_P(Limit, Output) {

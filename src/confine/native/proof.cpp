@@ -155,7 +155,8 @@ bool holds(const Line& line, const std::map<std::string, std::string>& outside, 
     uint64_t seen = 0;
     const char* end = line.detail.data() + line.detail.size();
     const auto [at, problem] = std::from_chars(line.detail.data(), end, seen);
-    return problem == std::errc{} && at == end && seen > 0 && seen <= limits.processes + 1;
+    return problem == std::errc{} && at == end && seen > 0 &&
+           seen <= limits.processes + 2;  // the first process, and behind a cgroup's
   }
   return false;
 }

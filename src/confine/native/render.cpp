@@ -209,7 +209,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.judged_directory = resources.directory;
   jail.mounts = mounts_for(plan, resources);
   jail.rules = rules_for(plan);
-  jail.limits = limits_for(plan.limits);
+  jail.limits = limits_for(plan.limits, resources.memory_by);
   jail.listeners = listeners_for(plan);
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;

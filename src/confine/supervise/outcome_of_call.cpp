@@ -66,7 +66,8 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
       "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
   outcome.advice = advice_about(row, plan.lowered_by);
-  outcome.denials.push_back({Enforcer::limit, outcome.reason, outcome.advice});
+  outcome.denials.push_back(
+      {.by = Enforcer::limit, .what = outcome.reason, .advice = outcome.advice, .is_reason = true});
   return outcome;
 }
 
@@ -99,15 +100,31 @@ Outcome ended_so(int signal, Message how) {
   return outcome;
 }
 
-Outcome ended(int status) {
+// Which decision the kernel tells by this signal. It leaves out those that the command can hear of and live.
+std::optional<Denial> denial_behind(int signal, const ConfinementPlan& plan) {
+  if (signal == SIGSYS) {
+    return Denial{Enforcer::syscall, "a system call of another architecture: the filter ended the process",
+                  "; use a 64-bit build of the program"};
+  }
+  if (signal != SIGXFSZ) return std::nullopt;
+  const LimitInfo& row = info_of(LimitId::file_size);
+  return Denial{Enforcer::limit,
+                "a file met the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row),
+                advice_about(row, plan.lowered_by)};
+}
+
+Outcome ended(int status, const ConfinementPlan& plan) {
   if (WIFEXITED(status)) return {.end = End::exited, .exit_code = WEXITSTATUS(status)};
   const int signal = WTERMSIG(status);
   const char* name = sigdescr_np(signal);
   Outcome outcome = ended_so(signal, "by signal " + std::to_string(signal) +
                                          (name != nullptr ? std::string(" (") + name + ")" : ""));
-  if (outcome.signal == SIGSYS) {
-    outcome.denials.push_back(
-        {Enforcer::syscall, "a system call of another architecture: the filter ended the process"});
+  if (auto denial = denial_behind(signal, plan)) {
+    outcome.reason += ": " + denial->what.text();
+    outcome.ended += ": " + denial->what.text();
+    outcome.advice = denial->advice;
+    denial->is_reason = true;
+    outcome.denials.push_back(*std::move(denial));
   }
   return outcome;
 }
@@ -197,7 +214,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   } else if (reports.not_executed) {
     outcome = not_executed(*reports.not_executed, plan);
   } else if (reports.ended) {
-    outcome = ended(reports.ended->status);
+    outcome = ended(reports.ended->status, plan);
   } else if (reports.lost_a_part) {
     outcome.end = End::failed;
     outcome.reason = "a part of gVisor was killed, and the rest of it waited for that one";
@@ -228,6 +245,16 @@ Denial denied_processes(const ConfinementPlan& plan, uint64_t times) {
   return {Enforcer::limit,
           "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
               " refused a new process " + std::to_string(times) + " times",
+          advice_about(row, plan.lowered_by)};
+}
+
+Denial denied_memory(const ConfinementPlan& plan, const std::vector<std::string>& full) {
+  const LimitInfo& row = info_of(LimitId::tmp);
+  std::string places;
+  for (const auto& target : full) places += (places.empty() ? "" : " and ") + target;
+  return {Enforcer::limit,
+          places + (full.size() == 1 ? " was" : " were") + " full: the " + std::string(row.name) +
+              " limit of " + show_limit(plan.limits, row) + " was met",
           advice_about(row, plan.lowered_by)};
 }
 

@@ -37,6 +37,8 @@ Error step_error(const wire::Report& report, const wire::PlanText& jail, const s
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
 
 Denial denied_processes(const ConfinementPlan& plan, uint64_t times);
+// By the paths of the memory file systems that had no more room.
+Denial denied_memory(const ConfinementPlan& plan, const std::vector<std::string>& full);
 
 // A call that did not end by itself nor by a limit: a process outside ended it, or our own machinery broke.
 // That does not say what the host can do, and it may be tried again.

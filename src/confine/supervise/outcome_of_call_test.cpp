@@ -151,7 +151,7 @@ TEST(Judge, PassesSignalsOnAsTheShellDoes) {
     EXPECT_EQ(outcome.exit_code, 128 + signal);
     EXPECT_TRUE(outcome.reason.text().starts_with("ended by signal " + std::to_string(signal)))
         << outcome.reason;
-    EXPECT_EQ(outcome.denials.empty(), signal != SIGSYS) << signal;
+    EXPECT_EQ(outcome.denials.empty(), signal != SIGSYS && signal != SIGXFSZ) << signal;
   }
   const Outcome dumped = judge({.ended = Report{.status = SIGSEGV | 0x80}}, plan_for("x"));
   EXPECT_EQ(dumped.exit_code, 128 + SIGSEGV) << "with the core flag of wait()";
@@ -287,6 +287,43 @@ TEST(Judge, AKillByTheKernelsOwnCpuLimitIsTheLimit) {
         judge({.ended = Report{.status = status}, .usage = Report{.cpu_us = cpu_us}}, plan);
     EXPECT_EQ(outcome.limit == LimitId::cpu, limited) << status << " " << cpu_us;
   }
+}
+
+TEST(Judge, ASignalThatTellsADecisionIsExplained) {
+  ConfinementPlan plan = plan_for("x");
+  plan.limits.file_bytes = 1 << 20;
+  const struct {
+    int signal;
+    Enforcer by;
+    std::string what;
+    std::string advice;
+  } rows[] = {
+      {SIGXFSZ, Enforcer::limit, "a file met the fsize limit of 1M", "; raise it with --fsize"},
+      {SIGSYS, Enforcer::syscall, "a system call of another architecture: the filter ended the process",
+       "; use a 64-bit build of the program"},
+  };
+  for (const auto& row : rows) {
+    const Outcome outcome = judge({.ended = Report{.status = row.signal}}, plan);
+    ASSERT_EQ(outcome.denials.size(), 1U) << row.signal;
+    EXPECT_EQ(outcome.denials[0].by, DeniedBy(row.by));
+    EXPECT_EQ(outcome.denials[0].what.text(), row.what);
+    EXPECT_EQ(outcome.denials[0].advice.text(), row.advice);
+    EXPECT_FALSE(is_outlived(outcome.denials[0]));
+    EXPECT_TRUE(outcome.ended.text().ends_with(": " + row.what)) << outcome.ended;
+    EXPECT_EQ(operators_reason(outcome), "ended " + outcome.ended.text() + row.advice);
+  }
+}
+
+TEST(DeniedMemory, NamesThePlacesThatWereFull) {
+  ConfinementPlan plan = plan_for("x");
+  plan.limits.tmp_bytes = 8 << 20;
+  const Denial one = denied_memory(plan, {"/tmp"});
+  EXPECT_EQ(one.by, DeniedBy(Enforcer::limit));
+  EXPECT_EQ(one.what.text(), "/tmp was full: the tmp limit of 8M was met");
+  EXPECT_EQ(one.advice.text(), "; raise it with --tmp");
+  EXPECT_TRUE(is_outlived(one));
+  EXPECT_EQ(denied_memory(plan, {"/dev/shm", "/tmp"}).what.text(),
+            "/dev/shm and /tmp were full: the tmp limit of 8M was met");
 }
 
 TEST(DeniedProcesses, AreCountedInOneSentence) {

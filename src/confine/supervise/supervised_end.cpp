@@ -145,6 +145,8 @@ Result<Outcome> SupervisedCall::conclude() {
   if (said_.failed && !said_.cancelled && !met_a_limit)
     return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
+  // Before the overlays: what is mounted in such a file system may last as long as that is held.
+  const auto full = watch_.end_memory_files();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
   if (overlays_) outcome.layers.push_back({LayerId::change_set, "overlayfs"});
@@ -167,6 +169,7 @@ Result<Outcome> SupervisedCall::conclude() {
   if (const auto denied = watch_.processes_denied(); denied > 0) {
     outcome.denials.push_back(denied_processes(plan_, denied));
   }
+  if (!full.empty()) outcome.denials.push_back(denied_memory(plan_, full));
   for (const StreamRelay* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
       outcome.reason = system_error("pass the command's output on", flow->write_error()).what;

@@ -21,10 +21,7 @@
 namespace cloche {
 namespace {
 
-struct Free {
-  uint64_t bytes = 0;
-  uint64_t files = 0;
-};
+using Free = DiskGrowth;
 
 Free free_of(int directory) {
   struct statfs seen {};
@@ -34,21 +31,28 @@ Free free_of(int directory) {
 
 uint64_t drop(uint64_t before, uint64_t now) { return before > now ? before - now : 0; }
 
+DiskGrowth lost(const Free& before, const Free& now) {
+  return {drop(before.bytes, now.bytes), drop(before.files, now.files)};
+}
+
+void add(DiskGrowth& total, const DiskGrowth& more) {
+  total.bytes += more.bytes;
+  total.files += more.files;
+}
+
 // Adds up what changed since the start; a file counts once however many names it has. A file that was made
 // since then counts whole; of an older one that was written to it is not known how large it was, so it is
 // kept apart.
 class Walk {
  public:
-  Walk(uint64_t device, int64_t since)
-      : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_walk_ms) {}
+  Walk(uint64_t device, int64_t since, uint64_t longest_ms)
+      : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_ms) {}
 
   bool is_late() const { return sys::monotonic_ms() > deadline_ms_; }
 
   void directory(OwnedFd fd, int depth) {
-    if (depth > deepest_walk || is_late()) {
-      complete_ = false;
-      return;
-    }
+    if (is_late()) return;
+    if (depth > deepest_walk) return note_hidden();
     const int at = fd.get();
     const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.release()), ::closedir);
     while (dir != nullptr) {
@@ -59,8 +63,7 @@ class Walk {
       if (!count(at, entry->d_name, AT_SYMLINK_NOFOLLOW)) continue;
       auto below = sys::open_at(at, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       if (below.ok()) directory(std::move(below).value(), depth + 1);
-      if (!below.ok() && below.error().number != ENOENT)
-        complete_ = false;  // closed to us: it may hold anything
+      if (!below.ok() && below.error().number != ENOENT) note_hidden();  // closed to us
     }
   }
 
@@ -100,40 +103,28 @@ class Walk {
       mapped_.insert(mapping.inode);
   }
 
-  void cut_short() { complete_ = false; }
-
-  // Everything that was counted; nothing when something could not be.
-  std::optional<uint64_t> bytes() const {
-    return complete_ ? std::optional(made_.bytes + touched_.bytes) : std::nullopt;
+  // Something is there that may be of any size.
+  void note_hidden() { hides_ = true; }
+  bool hides_something() const {
+    return hides_ || std::any_of(mapped_.begin(), mapped_.end(),
+                                 [&](uint64_t inode) { return !counted_.contains(inode); });
   }
 
-  // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
+  uint64_t bytes() const { return made_.bytes + touched_.bytes; }
+
+  // At most `gone` can have been taken by what was only touched.
   DiskGrowth growth(const DiskGrowth& gone) const {
-    if (!complete_) return gone;
-    const DiskGrowth touched = touched_with_mapped();
-    return {made_.bytes + std::min(touched.bytes, drop(gone.bytes, made_.bytes)),
-            made_.files + std::min(touched.files, drop(gone.files, made_.files))};
+    return {made_.bytes + std::min(touched_.bytes, drop(gone.bytes, made_.bytes)),
+            made_.files + std::min(touched_.files, drop(gone.files, made_.files))};
   }
 
  private:
-  // What nothing else shows may be of any size.
-  DiskGrowth touched_with_mapped() const {
-    DiskGrowth touched = touched_;
-    for (const uint64_t inode : mapped_) {
-      if (counted_.contains(inode)) continue;
-      touched.bytes = ~0ULL;
-      touched.files += 1;
-    }
-    return touched;
-  }
-
   static constexpr int deepest_walk = 200;
-  static constexpr uint64_t longest_walk_ms = 500;  // the caller's deadline waits meanwhile
 
   uint64_t device_;
   int64_t since_;
   uint64_t deadline_ms_;
-  bool complete_ = true;
+  bool hides_ = false;
   std::set<uint64_t> counted_;
   std::set<uint64_t> mapped_;
   DiskGrowth made_;
@@ -173,41 +164,74 @@ void add_deleted(const ProcessTable& table, Walk& walk) {
       (void)count_if_deleted(walk, fds, name);
       return true;
     });
-    if (!mapped || !looked) walk.cut_short();
+    if (!mapped || !looked) walk.note_hidden();
   });
 }
 
+// The caller's deadline waits meanwhile. What the call alone has made is no larger than its limits let it be.
+constexpr uint64_t longest_walk_of_host_ms = 500;
+constexpr uint64_t longest_walk_of_own_ms = 5000;
+constexpr uint64_t walk_share = 10;  // walks that nothing new has given reason for take a tenth of the time
+
 }  // namespace
 
-DiskWatch::DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit, uint64_t file_limit)
+DiskWatch::DiskWatch(const std::vector<WatchedTree>& trees, uint64_t byte_limit, uint64_t file_limit)
     : byte_limit_(byte_limit), file_limit_(file_limit), started_seconds_(::time(nullptr) - 1) {
-  for (const auto& path : roots) {
-    auto directory = sys::open(path, O_PATH | O_DIRECTORY);
+  for (const auto& tree : trees) {
+    auto directory = sys::open(tree.directory, O_PATH | O_DIRECTORY);
     struct stat seen {};
     if (!directory.ok() || ::fstat(directory.value().get(), &seen) != 0) continue;
     const Free free = free_of(directory.value().get());
-    roots_.push_back({std::move(directory).value(), seen.st_dev, free.bytes, free.files});
+    roots_.push_back({std::move(directory).value(), tree.whose, seen.st_dev, free, free});
   }
 }
 
-std::optional<DiskGrowth> DiskWatch::beyond_limit(const ProcessTable& table) {
-  DiskGrowth total;
+// By what the file systems have lost, and no walk: all of it may be the command's.
+bool DiskWatch::may_be_beyond(uint64_t now_ms) {
+  DiskGrowth since_walk = counted_;
+  DiskGrowth since_start;
+  bool is_countless = false;  // a file system that has no fixed number of files
   std::set<uint64_t> devices;
-  for (const auto& root : roots_) {
+  for (auto& root : roots_) {
     const Free now = free_of(root.directory.get());
-    const DiskGrowth gone{drop(root.free_bytes, now.bytes), drop(root.free_files, now.files)};
-    const bool countless = root.free_files == 0;  // a file system that has no fixed number of files
-    if (!countless && gone.bytes <= byte_limit_ && gone.files <= file_limit_) continue;
-    Walk walk(root.device, started_seconds_);
-    auto readable = sys::open_at(root.directory.get(), ".", O_RDONLY | O_DIRECTORY);
-    if (readable.ok()) walk.directory(std::move(readable).value(), 0);
-    if (table.directory >= 0 && devices.insert(root.device).second) add_deleted(table, walk);
-    const DiskGrowth growth = walk.growth(gone);
-    total.bytes += growth.bytes;
-    total.files += growth.files;
+    // Another program gave space back.
+    root.walked_at = {std::max(root.walked_at.bytes, now.bytes), std::max(root.walked_at.files, now.files)};
+    is_countless = is_countless || root.at_start.files == 0;
+    if (!devices.insert(root.device).second) continue;
+    add(since_walk, {root.walked_at.bytes - now.bytes, root.walked_at.files - now.files});
+    add(since_start, lost(root.at_start, now));
   }
-  if (total.bytes > byte_limit_ || total.files > file_limit_) return total;
-  return std::nullopt;
+  if (is_beyond(since_walk)) return true;
+  // A command that moves its files about may have kept them from one walk, but hardly from all.
+  return now_ms >= next_walk_ms_ && (is_countless || is_beyond(since_start));
+}
+
+DiskGrowth DiskWatch::measure(Root& root, const ProcessTable* table) {
+  root.walked_at = free_of(root.directory.get());
+  const DiskGrowth gone = lost(root.at_start, root.walked_at);
+  const bool own = root.whose == TreeOf::call;
+  Walk walk(root.device, started_seconds_, own ? longest_walk_of_own_ms : longest_walk_of_host_ms);
+  auto readable = sys::open_at(root.directory.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (readable.ok()) walk.directory(std::move(readable).value(), 0);
+  if (table != nullptr) add_deleted(*table, walk);
+  const DiskGrowth growth = walk.growth(gone);
+  // Nobody but the command can have hidden something in a layer of the call's own.
+  if (!own || !walk.hides_something()) return growth;
+  return {std::max(growth.bytes, gone.bytes), std::max(growth.files, gone.files)};
+}
+
+std::optional<DiskGrowth> DiskWatch::beyond_limit(const ProcessTable& table) {
+  const uint64_t begin_ms = sys::monotonic_ms();
+  if (!may_be_beyond(begin_ms)) return std::nullopt;
+  counted_ = {};
+  std::set<uint64_t> devices;
+  for (auto& root : roots_) {
+    const bool is_first = devices.insert(root.device).second;
+    add(counted_, measure(root, is_first && table.directory >= 0 ? &table : nullptr));
+  }
+  const uint64_t end_ms = sys::monotonic_ms();
+  next_walk_ms_ = end_ms + (end_ms - begin_ms) * walk_share;
+  return is_beyond(counted_) ? std::optional(counted_) : std::nullopt;
 }
 
 SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_bytes_(most_bytes) {
@@ -222,11 +246,11 @@ SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_b
 
 uint64_t SizeWatch::measure() const {
   constexpr int64_t ever = std::numeric_limits<int64_t>::min();
-  Walk walk(device_, ever);
+  Walk walk(device_, ever, longest_walk_of_own_ms);
   auto readable = sys::open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
   if (!readable.ok()) return untold;
   walk.directory(std::move(readable).value(), 0);
-  return walk.bytes().value_or(untold);
+  return walk.hides_something() ? untold : walk.bytes();
 }
 
 std::optional<uint64_t> SizeWatch::beyond_limit() {

@@ -34,14 +34,14 @@ class DiskWatchTest : public testing::Test {
 
 TEST_F(DiskWatchTest, SaysNothingWhileNothingGrows) {
   write("before", 4 * mebi);
-  DiskWatch watch({root_}, mebi, 10);
+  DiskWatch watch({{root_}}, mebi, 10);
   EXPECT_FALSE(watch.beyond_limit(-1)) << "what was there before is not the command's";
   write("small", mebi / 2);
   EXPECT_FALSE(watch.beyond_limit(-1));
 }
 
 TEST_F(DiskWatchTest, SeesBytesBeyondTheLimit) {
-  DiskWatch watch({root_}, mebi, 1000);
+  DiskWatch watch({{root_}}, mebi, 1000);
   write("one", 3 * mebi / 4);
   EXPECT_FALSE(watch.beyond_limit(-1));
   fs::create_directories(root_ + "/deep/er");
@@ -53,7 +53,7 @@ TEST_F(DiskWatchTest, SeesBytesBeyondTheLimit) {
 }
 
 TEST_F(DiskWatchTest, SeesFilesBeyondTheLimit) {
-  DiskWatch watch({root_}, 100 * mebi, 20);
+  DiskWatch watch({{root_}}, 100 * mebi, 20);
   for (int i = 0; i < 15; ++i) write(std::to_string(i), 0);
   EXPECT_FALSE(watch.beyond_limit(-1));
   for (int i = 0; i < 15; ++i) fs::create_directory(root_ + "/d" + std::to_string(i));
@@ -63,7 +63,7 @@ TEST_F(DiskWatchTest, SeesFilesBeyondTheLimit) {
 }
 
 TEST_F(DiskWatchTest, ForgivesWhatWasDeletedAgain) {
-  DiskWatch watch({root_}, mebi, 1000);
+  DiskWatch watch({{root_}}, mebi, 1000);
   write("file", 3 * mebi);
   ASSERT_TRUE(watch.beyond_limit(-1));
   fs::remove(root_ + "/file");
@@ -71,7 +71,7 @@ TEST_F(DiskWatchTest, ForgivesWhatWasDeletedAgain) {
 }
 
 TEST_F(DiskWatchTest, CountsAFileOnceHoweverManyNamesItHas) {
-  DiskWatch watch({root_}, mebi, 1000);
+  DiskWatch watch({{root_}}, mebi, 1000);
   write("file", 3 * mebi);
   for (int i = 0; i < 5; ++i) fs::create_hard_link(root_ + "/file", root_ + "/name" + std::to_string(i));
   const auto growth = watch.beyond_limit(-1);
@@ -82,7 +82,7 @@ TEST_F(DiskWatchTest, CountsAFileOnceHoweverManyNamesItHas) {
 // Somebody else fills the disk beside the workspace: none of the command's business.
 TEST_F(DiskWatchTest, BlamesTheCommandForItsOwnDirectoryAlone) {
   fs::create_directory(root_ + "/workspace");
-  DiskWatch watch({root_ + "/workspace"}, mebi, 10);
+  DiskWatch watch({{root_ + "/workspace"}}, mebi, 10);
   write("beside", 4 * mebi);
   EXPECT_FALSE(watch.beyond_limit(-1));
   write("workspace/own", mebi / 4);
@@ -91,7 +91,7 @@ TEST_F(DiskWatchTest, BlamesTheCommandForItsOwnDirectoryAlone) {
 
 TEST_F(DiskWatchTest, DoesNotFollowLinksOut) {
   fs::create_directory(root_ + "/workspace");
-  DiskWatch watch({root_ + "/workspace"}, mebi, 10);
+  DiskWatch watch({{root_ + "/workspace"}}, mebi, 10);
   write("beside", 4 * mebi);
   fs::create_directory_symlink(root_, root_ + "/workspace/out");
   fs::create_symlink(root_ + "/beside", root_ + "/workspace/file");
@@ -104,7 +104,7 @@ TEST_F(DiskWatchTest, SeesAFileThatIsDeletedAndStillOpen) {
   std::string table = testing::TempDir() + "cloche-unit-XXXXXX";
   ASSERT_NE(::mkdtemp(table.data()), nullptr);
   fs::create_directories(table + "/17/task/18/fd");
-  DiskWatch watch({root_ + "/workspace"}, mebi, 1000);
+  DiskWatch watch({{root_ + "/workspace"}}, mebi, 1000);
   write("workspace/gone", 4 * mebi);
   const auto open_file = sys::open(root_ + "/workspace/gone", O_RDONLY);
   fs::remove(root_ + "/workspace/gone");
@@ -118,24 +118,68 @@ TEST_F(DiskWatchTest, SeesAFileThatIsDeletedAndStillOpen) {
 TEST_F(DiskWatchTest, AddsUpSeveralDirectories) {
   fs::create_directories(root_ + "/a");
   fs::create_directories(root_ + "/b");
-  DiskWatch watch({root_ + "/a", root_ + "/b"}, mebi, 1000);
+  DiskWatch watch({{root_ + "/a"}, {root_ + "/b"}}, mebi, 1000);
   write("a/file", 3 * mebi / 4);
   EXPECT_FALSE(watch.beyond_limit(-1));
   write("b/file", 3 * mebi / 4);
   EXPECT_TRUE(watch.beyond_limit(-1));
 }
 
-TEST_F(DiskWatchTest, SeesAFileHoweverDeepItIs) {
-  DiskWatch watch({root_}, mebi, 1000);
-  std::string deep;
+// Too deep to be walked. In a layer the command alone can have put something there; in a tree of the host's
+// it may be anybody's, and so may what the disk has lost.
+TEST_F(DiskWatchTest, ChargesForWhatIsHiddenInALayerAlone) {
+  fs::create_directories(root_ + "/tree");
+  DiskWatch host({{root_ + "/tree"}}, mebi, 1000);
+  DiskWatch layer({{root_ + "/tree", TreeOf::call}}, mebi, 1000);
+  std::string deep = "tree/";
   for (int i = 0; i < 250; ++i) deep += "d/";
   fs::create_directories(root_ + "/" + deep);
-  write(deep + "file", 4 * mebi);
+  write("beside", 4 * mebi);
+  EXPECT_FALSE(host.beyond_limit(-1));
+  EXPECT_TRUE(layer.beyond_limit(-1));
+}
+
+// A process that the command has started does not let its descriptors be looked at: what it holds may be
+// nothing, and in a tree of the host's it counts for nothing.
+TEST_F(DiskWatchTest, ChargesForAClosedProcessInALayerAlone) {
+  fs::create_directories(root_ + "/tree");
+  std::string table = testing::TempDir() + "cloche-unit-XXXXXX";
+  ASSERT_NE(::mkdtemp(table.data()), nullptr);
+  fs::create_directories(table + "/17");
+  fs::create_symlink("maps", table + "/17/maps");  // opening it fails, and not because the process has ended
+  DiskWatch host({{root_ + "/tree"}}, mebi, 1000);
+  DiskWatch layer({{root_ + "/tree", TreeOf::call}}, mebi, 1000);
+  write("beside", 4 * mebi);
+  const auto processes = sys::open(table, O_RDONLY | O_DIRECTORY);
+  EXPECT_FALSE(host.beyond_limit(processes.value().get()));
+  EXPECT_TRUE(layer.beyond_limit(processes.value().get()));
+  fs::remove_all(table);
+}
+
+TEST_F(DiskWatchTest, ALayerIsNotChargedForWhatOthersWrite) {
+  fs::create_directories(root_ + "/layer/some/where");
+  DiskWatch watch({{root_ + "/layer", TreeOf::call}}, mebi, 10);
+  write("layer/own", mebi / 2);
+  for (int i = 0; i < 20; ++i) write("beside" + std::to_string(i), mebi);
+  EXPECT_FALSE(watch.beyond_limit(-1));
+  write("layer/more", mebi);
+  EXPECT_TRUE(watch.beyond_limit(-1)) << "what others took before is no room for the command";
+}
+
+// What is looked at again is what came since: others that go on writing do not make every look a walk.
+TEST_F(DiskWatchTest, GrowthIsSeenHoweverOthersFreeSpace) {
+  fs::create_directories(root_ + "/layer");
+  DiskWatch watch({{root_ + "/layer", TreeOf::call}}, mebi, 1000);
+  write("beside", 4 * mebi);
+  EXPECT_FALSE(watch.beyond_limit(-1));
+  fs::remove(root_ + "/beside");
+  EXPECT_FALSE(watch.beyond_limit(-1));
+  write("layer/own", 2 * mebi);
   EXPECT_TRUE(watch.beyond_limit(-1));
 }
 
 TEST_F(DiskWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
-  DiskWatch watch({root_ + "/absent"}, 1, 1);
+  DiskWatch watch({{root_ + "/absent"}}, 1, 1);
   EXPECT_FALSE(watch.beyond_limit(-1));
 }
 

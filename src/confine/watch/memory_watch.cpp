@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -119,7 +118,6 @@ namespace {
 
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
-constexpr uint64_t bytes_a_file = 1024;  // of the kernel's own for one without content, as it counts itself
 
 // "Name:   123 kB"
 uint64_t kibibytes_of(const std::string& text, std::string_view name) {
@@ -181,38 +179,9 @@ MemoryWatch::Host MemoryWatch::look_at_host() {
   return {kibibytes_of(text.value(), "MemAvailable:"), kibibytes_of(text.value(), "Shmem:")};
 }
 
-MemoryWatch::MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs)
-    : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), best_(look_at_host()) {}
+MemoryWatch::MemoryWatch(uint64_t limit_bytes) : limit_(limit_bytes), best_(look_at_host()) {}
 
-void MemoryWatch::attach(int root) {
-  struct stat below {};
-  if (::fstat(root, &below) != 0) return;
-  for (const auto& path : tmpfs_) {
-    auto mounted = sys::open_at(root, path.substr(1), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    struct stat seen {};
-    // A call that has just ended leaves the directories below its mounts, which are the root's and not its
-    // own.
-    const bool own =
-        mounted.ok() && ::fstat(mounted.value().get(), &seen) == 0 && seen.st_dev != below.st_dev;
-    if (own) tmpfs_roots_.push_back(std::move(mounted).value());
-  }
-  tmpfs_.clear();
-}
-
-uint64_t MemoryWatch::in_tmpfs() const {
-  uint64_t total = 0;
-  for (const auto& root : tmpfs_roots_) {
-    struct statfs seen {};
-    if (::fstatfs(root.get(), &seen) == 0) {
-      total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
-      total += (seen.f_files - seen.f_ffree) * bytes_a_file;
-    }
-  }
-  return total;
-}
-
-uint64_t MemoryWatch::sample(const ProcessTable& table) {
-  const uint64_t in_files = in_tmpfs();
+uint64_t MemoryWatch::sample(const ProcessTable& table, uint64_t in_files) {
   const Held held = held_by_all(table, limit_);
   uint64_t total = in_files + held.resident + held.tables;
   // Page tables are not shared, and shares take the longer to add up the more of them there are.

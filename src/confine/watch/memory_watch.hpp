@@ -8,10 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "base/sys/fd.hpp"
 #include "base/sys/sys.hpp"
 #include "confine/watch/process_table.hpp"
 
@@ -19,21 +16,16 @@ namespace cloche {
 
 class MemoryWatch {
  public:
-  // `tmpfs` are the view's memory file systems, by path inside.
-  MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs);
+  explicit MemoryWatch(uint64_t limit_bytes);
 
-  void attach(int root);
-  // What is in use now, as far as needed to compare it with the limit.
-  uint64_t sample(const ProcessTable& table);
+  // What is in use now, as far as needed to compare it with the limit; `in_files` lies in the view's memory
+  // file systems.
+  uint64_t sample(const ProcessTable& table, uint64_t in_files);
   uint64_t peak_bytes() const { return peak_; }
   uint64_t limit_bytes() const { return limit_; }
 
  private:
-  uint64_t in_tmpfs() const;
-
   uint64_t limit_;
-  std::vector<std::string> tmpfs_;
-  std::vector<OwnedFd> tmpfs_roots_;
   struct Host {
     uint64_t available = 0;
     uint64_t shared = 0;  // pages of tmpfs and of shared mappings, of all processes

@@ -18,16 +18,17 @@ constexpr uint64_t small_cpu_s = 600;         // a limit of hours is kept well e
 constexpr uint64_t cost_share = 10;           // a sample may cost one part in ten of the time
 constexpr uint64_t longest_interval_ms = 50;  // whatever it costs: a command can make samples dear
 
-std::vector<std::string> writable_trees(const ConfinementPlan& plan,
+std::vector<WatchedTree> writable_trees(const ConfinementPlan& plan,
                                         const std::map<std::string, std::string>& upper_directories) {
-  std::vector<std::string> roots;
+  std::vector<WatchedTree> trees;
   for (const auto& entry : plan.view) {
     const bool writes = entry.access == Access::write || entry.access == Access::write_run;
     const auto upper = upper_directories.find(entry.target);
     const bool is_layered = entry.layered && upper != upper_directories.end();
-    if (entry.kind == EntryKind::tree && writes) roots.push_back(is_layered ? upper->second : entry.source);
+    if (entry.kind != EntryKind::tree || !writes) continue;
+    trees.push_back(is_layered ? WatchedTree{upper->second, TreeOf::call} : WatchedTree{entry.source});
   }
-  return roots;
+  return trees;
 }
 
 std::vector<std::string> memory_file_systems(const ConfinementPlan& plan) {
@@ -58,18 +59,19 @@ Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_m
       next_ms_(start_ms + first_interval_ms),
       next_cpu_ms_(plan.limits.cpu_s < small_cpu_s ? 0 : start_ms + 1000),
       processes_(plan.backend == Backend::runsc ? Processes::of_runtime : Processes::of_command),
-      disk_(writable_trees(plan, upper_directories), plan.limits.disk_bytes, plan.limits.new_files) {
+      disk_(writable_trees(plan, upper_directories), plan.limits.disk_bytes, plan.limits.new_files),
+      tmpfs_(memory_file_systems(plan)) {
   for (const auto& entry : plan.view) {
     if (entry.kind == EntryKind::tree && entry.size_bytes != 0)
       sizes_.emplace_back(entry.source, entry.size_bytes);
   }
-  if (cgroup == nullptr) memory_.emplace(plan.limits.memory_bytes, memory_file_systems(plan));
+  if (cgroup == nullptr) memory_.emplace(plan.limits.memory_bytes);
 }
 
 void Watch::attach(int root) {
   auto table = open_process_table(root);
   if (table.ok()) proc_ = std::move(table).value();
-  if (memory_ && proc_) memory_->attach(root);
+  tmpfs_.attach(root);
 }
 
 void Watch::attach_to_descendants(pid_t ancestor) {
@@ -79,7 +81,8 @@ void Watch::attach_to_descendants(pid_t ancestor) {
 }
 
 std::optional<LimitHit> Watch::check(uint64_t now_ms) {
-  auto hit = cgroup_ != nullptr ? check_cgroup() : check_memory();
+  const uint64_t in_files = tmpfs_.sample();
+  auto hit = cgroup_ != nullptr ? check_cgroup() : check_memory(in_files);
   if (!hit) hit = check_cpu(now_ms);
   if (!hit) hit = check_disk();
   const uint64_t cost = sys::monotonic_ms() - now_ms;
@@ -141,9 +144,9 @@ std::optional<LimitHit> Watch::judge_cgroup(const Cgroup::Numbers& numbers) {
                   "the kernel ended a process for it (" + std::string(name_of(cgroup_->by())) + ")"};
 }
 
-std::optional<LimitHit> Watch::check_memory() {
+std::optional<LimitHit> Watch::check_memory(uint64_t in_files) {
   if (!proc_) return std::nullopt;
-  const uint64_t used = memory_->sample(table());
+  const uint64_t used = memory_->sample(table(), in_files);
   if (used <= limits_.memory_bytes) return std::nullopt;
   return LimitHit{LimitId::memory, "seen in use: " + mebibytes(used) + ", " +
                                        mebibytes(used - limits_.memory_bytes) + " over (watched total)"};

@@ -16,6 +16,7 @@
 #include "confine/watch/disk_watch.hpp"
 #include "confine/watch/memory_watch.hpp"
 #include "confine/watch/process_table.hpp"
+#include "confine/watch/tmpfs_watch.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {
@@ -69,6 +70,8 @@ class Watch {
   // what came after the last look at them.
   std::optional<LimitHit> sizes_at_start();
   std::optional<LimitHit> sizes_at_end();
+  // Once all has ended: which of the view's memory file systems are full, or were at an earlier look.
+  std::vector<std::string> end_memory_files() { return tmpfs_.end(); }
   // How much the living processes have used, for when they are about to be ended: no process waits for them
   // then.
   void note_usage();
@@ -89,7 +92,7 @@ class Watch {
   std::optional<uint64_t> memory_overshoot_bytes() const;
 
  private:
-  std::optional<LimitHit> check_memory();
+  std::optional<LimitHit> check_memory(uint64_t in_files);
   std::optional<LimitHit> check_disk();
   std::optional<LimitHit> check_cpu(uint64_t now_ms);
 
@@ -106,6 +109,7 @@ class Watch {
   CpuWatch cpu_;
   DiskWatch disk_;
   std::vector<SizeWatch> sizes_;
+  TmpfsWatch tmpfs_;
   std::optional<MemoryWatch> memory_;  // only without a cgroup
   Cgroup::Numbers last_numbers_;
   uint64_t cpu_ms_ = 0;

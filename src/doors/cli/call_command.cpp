@@ -61,6 +61,9 @@ int show(const CallResult& result, bool json) {
   const bool failed = result.outcome.end == End::failed;
   const bool told = result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1;
   if (failed || told) complain(visible(operators_reason(result.outcome)));
+  for (const auto& denial : result.outcome.denials) {
+    if (is_outlived(denial) && ::isatty(2) == 1) complain(visible((denial.what + denial.advice).text()));
+  }
   const auto& changes = result.outcome.changes;
   const bool counts = changes && changes->end != ChangesEnd::none && ::isatty(2) == 1;
   if (!json && changes && (counts || !changes->is_whole())) complain(summary_line(*changes));

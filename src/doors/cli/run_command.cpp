@@ -153,8 +153,9 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
   if (arguments.json) print(json());
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out did not end the command.
-  const bool stopped = std::ranges::any_of(
-      outcome.denials, [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
+  const bool stopped = std::ranges::any_of(outcome.denials, [](const Denial& denial) {
+    return denial.by != DeniedBy(GateId::env) && !is_outlived(denial);
+  });
   const bool by_itself = !stopped && !outcome.killed_from_outside;
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
@@ -162,7 +163,7 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
   if (!arguments.json) {
     for (const auto& denial : outcome.denials) {
       const bool has_news = !denial.said || denial.times > 1;
-      if (is_by_egress(denial) && has_news) complain(operators_sentence(denial));
+      if ((is_by_egress(denial) && has_news) || is_outlived(denial)) complain(operators_sentence(denial));
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);

@@ -210,8 +210,10 @@ TEST_F(EveryPlan, HasOfTheCallersEnvironmentOnlyWhatWasAskedFor) {
     std::set<std::string> asked;
     for (const auto& pass : request.environment) asked.insert(pass.name);
     if (request.terminal) asked.insert("TERM");
-    std::set<std::string> own = {"PATH", "HOME",   "USER",         "LOGNAME",          "SHELL",
-                                 "LANG", "TMPDIR", "ASAN_OPTIONS", "GIT_CONFIG_SYSTEM"};
+    std::set<std::string> own = {
+        "PATH",         "HOME",      "USER",         "LOGNAME",           "SHELL",
+        "LANG",         "TMPDIR",    "ASAN_OPTIONS", "GIT_CONFIG_SYSTEM", "JDK_JAVA_OPTIONS",
+        "NODE_OPTIONS", "GOMEMLIMIT"};
     for (const auto& [name, value] : environment_without_network()) own.emplace(name);
     for (const auto& chain : facts.toolchains) {
       for (const auto& [name, value] : chain.environment) own.insert(name);

@@ -15,6 +15,7 @@
 #include "policy/hosts/declared_hosts.hpp"
 #include "policy/plan/git_identity.hpp"
 #include "policy/plan/layered_trees.hpp"
+#include "policy/plan/runtime_memory.hpp"
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_entries.hpp"
 #include "policy/plan/view_guards.hpp"
@@ -230,6 +231,7 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
       variables[pass.name] = callers->second;
     }
   }
+  variables.merge(memory_variables(plan.limits.memory_bytes, variables));
   for (const auto& [name, value] : variables) plan.environment.push_back({name, value});
 }
 

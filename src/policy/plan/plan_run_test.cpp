@@ -360,6 +360,20 @@ TEST(PlanRun, LeakDetectionIsOffExactlyWhenTracingIs) {
   EXPECT_EQ(variable(plan_run(request, plain_host()).value(), "ASAN_OPTIONS"), "(unset)");
 }
 
+TEST(PlanRun, RuntimesAreToldOfTheMemoryLimitUnlessTheCallerDoes) {
+  RunRequest request = plain_request();
+  request.limits.memory_bytes = 256 << 20;
+  EXPECT_EQ(variable(plan_run(request, plain_host()).value(), "NODE_OPTIONS"), "--max-old-space-size=128");
+  request.environment = {{.name = "NODE_OPTIONS", .value = "--enable-source-maps"},
+                         {.name = "_JAVA_OPTIONS"}};
+  Facts facts = plain_host();
+  facts.caller.environment["_JAVA_OPTIONS"] = "-Xmx64m";
+  const ConfinementPlan plan = plan_run(request, facts).value();
+  EXPECT_EQ(variable(plan, "NODE_OPTIONS"), "--enable-source-maps");
+  EXPECT_EQ(variable(plan, "JDK_JAVA_OPTIONS"), "(unset)");
+  EXPECT_NE(variable(plan, "GOMEMLIMIT"), "(unset)");
+}
+
 TEST(PlanRun, NobodyIsRootInside) {
   const struct {
     CallerFact caller;

@@ -72,6 +72,9 @@ std::vector<std::string> remarks_on(const Outcome& outcome) {
   std::vector<std::string> remarks;
   const std::string line = outcome.changes ? model_line(*outcome.changes) : "";
   if (!line.empty()) remarks.push_back(neutralised(line));
+  for (const auto& denial : outcome.denials) {
+    if (is_outlived(denial)) remarks.push_back(neutralised(denial.what.text()));
+  }
   for (const auto& quarantined : quarantine_lines(outcome)) remarks.push_back(neutralised(quarantined));
   if (!outcome.guess.empty()) remarks.emplace_back(outcome.guess);
   if (outcome.backend == RanBy(Backend::none))

@@ -49,6 +49,19 @@ TEST(ProcessOutput, WhatEndedItIsSaid) {
             "exit_code: 137\nstdout: part\nstderr: \nended: the memory limit of 256M was reached");
 }
 
+// What the command outlived is no end; what ended it is said once.
+TEST(ProcessOutput, ALimitThatWasMetIsSaidWithoutWhatTheOperatorCanDo) {
+  Outcome outcome = exited(1, "", "No space left on device");
+  outcome.denials = {
+      {Enforcer::limit, "/tmp was full: the tmp limit of 8M was met", "; raise it with --tmp"},
+      {.by = Enforcer::limit, .what = "the reason", .advice = "; raise it with --cpu", .is_reason = true}};
+  EXPECT_EQ(shown_text(outcome, "x", {}),
+            "exit_code: 1\nstdout: \nstderr: No space left on device\n"
+            "[/tmp was full: the tmp limit of 8M was met]");
+  EXPECT_EQ(structured(outcome), R"json({"exit_code":1,"stdout":"","stderr":"No space left on device",)json"
+                                 R"json("notes":["/tmp was full: the tmp limit of 8M was met"]})json");
+}
+
 TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
   Outcome outcome = exited(6, "", "curl: (6) Could not resolve host");
   outcome.denials = {
