@@ -77,6 +77,28 @@ Result<std::vector<Executor>> executors_of(const Session& session) {
   return load_executors(*directory, places_of(session));
 }
 
+std::vector<ToolSpec> specs_of(const std::vector<Executor>& executors) {
+  std::vector<ToolSpec> specs;
+  for (const auto& executor : executors)
+    specs.push_back({.name = executor.name, .input_schema = executor.input_schema});
+  return specs;
+}
+
+// A command of the operator's needs no executors; they are loaded only where a rule may be about one.
+void note_idle_rules(Session& session) {
+  std::vector<ToolSpec> own;
+  for (const auto& tool : session.registry.tools())
+    if (tool.executor || tool.function) own.push_back(tool.spec);
+  session.idle_rules = rules_that_never_decide(session.rules, own);
+  if (session.idle_rules.empty()) return;
+  if (session.options.serves == Asks::operators) {
+    const auto executors = executors_of(session);
+    session.idle_rules = executors.ok() ? rules_that_never_decide(session.rules, specs_of(executors.value()))
+                                        : std::vector<std::string>{};
+  }
+  session.notes.insert(session.notes.end(), session.idle_rules.begin(), session.idle_rules.end());
+}
+
 // Of what judges a call, nothing is a file tool's to write; a plan keeps it from commands.
 Result<void> protect_parts(Session& session) {
   const auto protect = [&](const std::string& named, const std::string& reason) {
@@ -214,14 +236,14 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
       .environment = environment, .installation = std::move(installation), .options = std::move(options)};
   SessionOptions& said = session.options;
   const bool has_tools = said.serves == Asks::model;
-  if (said.run) {
+  if (said.run && !said.operators.workspace) {
     said.operators.workspace = *said.run + "/artifacts";
     said.operators.workspace_of_run = true;
   }
   FileFact workspace = TRY(hold_workspace(said.operators, session));
   TRY(judge_workspace(workspace, environment.get("HOME")));
   session.workspace = std::move(workspace.path);
-  if (said.run)
+  if (said.operators.workspace_of_run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
   if (has_tools) session.shapes = TRY(load_command_shapes(environment, session.workspace));
@@ -241,7 +263,10 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
     TRY(judge_state(session.installation.state, session.workspace));  // trials are remembered there
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
-  if (!has_tools) return session;
+  if (!has_tools) {
+    note_idle_rules(session);
+    return session;
+  }
   std::vector<Executor> executors = TRY(executors_of(session));
   for (const auto& executor : executors) {
     if (executor.trust == Trust::operators)
@@ -249,6 +274,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   }
   session.registry = TRY(Registry::make(std::move(executors), said.record, said.functions));
   said.ceilings.executors = session.registry.executor_names();
+  note_idle_rules(session);
   return session;
 }
 

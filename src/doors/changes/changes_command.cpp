@@ -1,6 +1,5 @@
 // `cloche changes`, `cloche diff` and `cloche undo`: what calls did to a project's files, and what becomes of
 // it.
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,12 +35,9 @@ constexpr const char* not_in_a_set =
 
 // For stdout as it is.
 DiffOptions options_for_output(const Environment& environment, bool stat) {
-  DiffOptions options{.stat = stat};
-  if (::isatty(1) != 1) return options;
-  struct winsize size {};
-  if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
-  const bool has_colours = environment.get("NO_COLOR").empty() && environment.get("TERM") != "dumb";
-  if (has_colours) options.colour = Colour::terminal;
+  const Screen screen = screen_of_output(environment);
+  DiffOptions options{.colour = screen.colour, .stat = stat};
+  if (screen.columns != 0) options.width = screen.columns;
   return options;
 }
 
@@ -171,7 +167,8 @@ class ChangesDoor {
     }
     rows = in_list_order(std::move(rows), most_listed);
     return print_all(arguments_.json ? sets_json(rows)
-                                     : sets_table(rows, arguments_.all ? Workspaces::every : Workspaces::one),
+                                     : sets_table(rows, arguments_.all ? Workspaces::every : Workspaces::one,
+                                                  screen_of_output(environment_)),
                      0);
   }
 
@@ -191,8 +188,8 @@ class ChangesDoor {
     for (const SetHeader& header : sets) {
       const StoredSet set = TRY(store_.sets().find(header.id));
       const auto files = TRY(files_of(set));
-      text +=
-          arguments_.json ? (text.empty() ? "" : ",") + set_json(set, files, nullptr) : set_text(set, files);
+      text += arguments_.json ? (text.empty() ? "" : ",") + set_json(set, files, nullptr)
+                              : set_text(set, files, screen_of_output(environment_));
     }
     return print_all(arguments_.json ? in_sets(text) : text, 0);
   }

@@ -9,14 +9,10 @@
 namespace cloche {
 namespace {
 
-// Git's own colours.
-constexpr std::string_view bold = "\x1b[1m";
-constexpr std::string_view red = "\x1b[31m";
-constexpr std::string_view green = "\x1b[32m";
+// With those of doors/cli/screen.hpp, git's own colours.
 constexpr std::string_view cyan = "\x1b[36m";
 constexpr std::string_view notice = "\x1b[1;33m";
 constexpr std::string_view on_red = "\x1b[41m";
-constexpr std::string_view reset = "\x1b[m";
 constexpr std::string_view reverse = "\x1b[7m";
 constexpr std::string_view no_reverse = "\x1b[27m";
 
@@ -191,11 +187,6 @@ class PatchWriter {
 };
 
 }  // namespace
-
-std::string painted(Colour colour, std::string_view sequence, std::string_view text) {
-  if (colour == Colour::none || sequence.empty()) return std::string(text);
-  return std::string(sequence) + std::string(text) + std::string(reset);
-}
 
 std::string verdict_line(const ShownChange& file) {
   if (file.verdict.fate == Fate::committed) return "";

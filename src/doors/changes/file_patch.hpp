@@ -9,13 +9,14 @@
 
 #include "base/text/line_diff.hpp"
 #include "doors/changes/shown_file.hpp"
+#include "doors/cli/screen.hpp"
 
 namespace cloche {
 
-enum class Colour { none, terminal };     // terminal: blanks that end a line are marked too
 enum class PatchDepth { whole, header };  // header: what changed without the contents
 
-// `work` is what the differ may still spend on all files; what it spent is taken from it.
+// With colours blanks that end a line are marked too. `work` is what the differ may still spend on all files;
+// what it spent is taken from it.
 std::string file_patch(const ShownChange& file, PatchDepth depth, Colour colour, uint64_t& work);
 
 // The notice of a withheld or asked change, without a newline: "withheld: ..."; empty for any other.
@@ -30,7 +31,5 @@ ContentsDiff contents_diff(const ShownChange& file, uint64_t& work);
 
 // "1.2 KiB -> 3.4 KiB"; the side that is not there is "none".
 std::string sizes_text(const Change& change);
-
-std::string painted(Colour colour, std::string_view sequence, std::string_view text);
 
 }  // namespace cloche

@@ -132,28 +132,32 @@ std::vector<ListedSet> in_list_order(std::vector<ListedSet> sets, size_t most) {
   return sets;
 }
 
-std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces) {
+std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces, const Screen& screen) {
   if (sets.empty()) return "no change sets\n";
   size_t id_width = least_id_width;
   for (const ListedSet& set : sets) id_width = std::max(id_width, shown(set.header.id, most_id).size() + 2);
-  std::string text = padded("SET", id_width) + padded("TIME", 26) + padded("STATE", 11) + "CHANGES\n";
+  const Column columns[] = {{"SET", id_width}, {"TIME", 21}, {"STATE", 11}, {"CHANGES", 0}};
+  std::vector<TableRow> rows;
   bool waits = false;
   for (const ListedSet& set : sets) {
-    text += padded(shown(set.header.id, most_id), id_width) + padded(time_of(set.header), 26);
-    text += padded(state_of(set), 11) + counts_text(set.counts);
+    const std::string_view state = state_of(set);
+    std::string counts = counts_text(set.counts);
     const bool is_part = set.waiting > 0 && set.header.status == SetStatus::committed;
-    if (is_part) text += ", " + count_text(set.waiting) + " of them withheld";
-    if (!set.header.undoes.empty()) text += ", takes back " + shown(set.header.undoes, most_id);
-    if (workspaces == Workspaces::every) text += ", in " + shown(set.header.workspace.path, most_why);
-    text += "\n";
-    if (set.waiting == 0) continue;
-    waits = true;
-    if (!set.first_why.empty()) text += std::string(8, ' ') + shown(set.first_why, most_why) + "\n";
+    if (is_part) counts += ", " + count_text(set.waiting) + " of them withheld";
+    if (!set.header.undoes.empty()) counts += ", takes back " + shown(set.header.undoes, most_id);
+    if (workspaces == Workspaces::every) counts += ", in " + shown(set.header.workspace.path, most_why);
+    TableRow row{{shown(set.header.id, most_id), local_time(time_of(set.header)),
+                  painted_state(screen.colour, state, state), counts}};
+    if (set.waiting > 0 && !set.first_why.empty()) row.below.push_back(shown(set.first_why, most_why));
+    waits = waits || set.waiting > 0;
+    rows.push_back(std::move(row));
   }
+  std::string text = table_text(columns, rows, screen);
   if (waits)
-    text +=
+    text += fitted(
         "waits for you: cloche changes diff SET shows it, cloche changes apply SET brings it in, cloche "
-        "changes drop SET throws it away\n";
+        "changes drop SET throws it away\n",
+        4, screen);
   return text;
 }
 
@@ -169,8 +173,8 @@ std::vector<ChangeVerdict> verdicts_now(const StoredSet& set) {
 }
 
 std::string set_heading(const SetHeader& header) {
-  std::string text = "change set " + name_of_set(header.id, header.label) + ", " + time_of(header) + ", " +
-                     std::string(name_of(header.status));
+  std::string text = "change set " + name_of_set(header.id, header.label) + ", " +
+                     local_time(time_of(header)) + ", " + std::string(name_of(header.status));
   if (!header.undoes.empty()) text += ", takes back " + shown(header.undoes, most_id);
   if (!header.later.empty())
     text += ", with " + count_text(header.later.size(), "later call") + " of the task up to " +
@@ -189,11 +193,11 @@ std::vector<std::string> staged_sets(const std::string& state) {
   return sentences;
 }
 
-std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files) {
-  std::string text = set_heading(set.header) + "\n";
-  text += "workspace " + shown(set.header.workspace.path, most_why) + "\n";
+std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files, const Screen& screen) {
+  std::string text = fitted(set_heading(set.header), 4, screen) + "\n";
+  text += fitted("workspace " + shown(set.header.workspace.path, most_why), 4, screen) + "\n";
   text += counts_text(count(files)) + "\n";
-  if (is_unjudged(set)) text += not_read;
+  if (is_unjudged(set)) text += fitted(not_read, 4, screen);
   size_t lines = 0;
   size_t left_out = 0;
   for (const ShownPlace& place : display_order(files)) {
@@ -203,8 +207,12 @@ std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files
       continue;
     }
     const std::string verdict = verdict_line(file);
-    text += "  " + padded(name_of(file.change.kind), 9) + quoted_name(file.path);
-    text += (verdict.empty() ? "" : "\n           " + verdict) + "\n";
+    text += fitted("  " + padded(name_of(file.change.kind), 9) + quoted_name(file.path), 11, screen) + "\n";
+    if (verdict.empty()) continue;
+    const std::string_view word = std::string_view(verdict).substr(0, verdict.find(':'));
+    text += fitted("           " + painted_state(screen.colour, word, word) + verdict.substr(word.size()), 11,
+                   screen) +
+            "\n";
   }
   if (left_out > 0) text += "  ... and " + count_text(left_out) + " more\n";
   return text;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "doors/changes/shown_file.hpp"
+#include "doors/cli/screen.hpp"
 #include "gateway/changes/stored_changes.hpp"
 #include "store/commit/change_sets.hpp"
 #include "store/commit/set_contents.hpp"
@@ -24,18 +25,18 @@ ListedSet listed(const StoredSet& set, bool takes_back);
 // Those that wait first, then the newest of the rest, `most` of them.
 std::vector<ListedSet> in_list_order(std::vector<ListedSet> sets, size_t most);
 enum class Workspaces { one, every };
-std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces);
+std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces, const Screen& screen = {});
 std::string sets_json(const std::vector<ListedSet>& sets);
 
 // The verdicts as they stand now: what is not in the project is not shown as if it were.
 std::vector<ChangeVerdict> verdicts_now(const StoredSet& set);
 
-std::string time_of(const SetHeader& header);
-// "change set ID (RUN/c-0007), 2026-01-01T10:00:00Z, staged: why"
+std::string time_of(const SetHeader& header);  // for programs
+// "change set ID (RUN/c-0007), 2026-01-01 10:00:00, staged: why"
 std::string set_heading(const SetHeader& header);
 // The sets of the state directory that are staged, a sentence each, oldest first.
 std::vector<std::string> staged_sets(const std::string& state);
-std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files);
+std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files, const Screen& screen = {});
 // The members of DESIGN's object `changes`, with what the set is; `diff` is added where there is one.
 std::string set_json(const StoredSet& set, const std::vector<ShownChange>& files, const std::string* diff);
 

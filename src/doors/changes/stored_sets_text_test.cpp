@@ -28,16 +28,15 @@ TEST(StoredSetsText, TheTableBeginsWithWhatWaits) {
   partly.header.id = "r1-c-0003";
   const auto rows = in_list_order(
       {listed(plain, false), listed(staged, false), listed(partly, false), listed(plain, true)}, 1);
-  EXPECT_EQ(
-      sets_table(rows, Workspaces::one),
-      "SET                              TIME                      STATE      CHANGES\n"
-      "r1-c-0001                        1970-01-01T00:00:00.000Z  staged     1 created\n"
-      "        the operator says\\u{1b}[2J\n"
-      "r1-c-0003                        1970-01-01T00:00:00.000Z  withheld   2 created, 1 of them withheld\n"
-      "        \"\\n\": because\n"
-      "r1-c-0002                        1970-01-01T00:00:00.000Z  committed  1 created\n"
-      "waits for you: cloche changes diff SET shows it, cloche changes apply SET brings it in, cloche "
-      "changes drop SET throws it away\n");
+  EXPECT_EQ(sets_table(rows, Workspaces::one),
+            "SET                              TIME                 STATE      CHANGES\n"
+            "r1-c-0001                        1970-01-01 00:00:00  staged     1 created\n"
+            "        the operator says\\u{1b}[2J\n"
+            "r1-c-0003                        1970-01-01 00:00:00  withheld   2 created, 1 of them withheld\n"
+            "        \"\\n\": because\n"
+            "r1-c-0002                        1970-01-01 00:00:00  committed  1 created\n"
+            "waits for you: cloche changes diff SET shows it, cloche changes apply SET brings it in, cloche "
+            "changes drop SET throws it away\n");
   EXPECT_EQ(sets_table({}, Workspaces::one), "no change sets\n");
   EXPECT_NE(sets_table({listed(plain, true)}, Workspaces::every).find("undo       1 created, in /w\\u{a}\n"),
             std::string::npos);

@@ -7,6 +7,8 @@
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/explain_command.hpp"
 #include "doors/cli/print.hpp"
+#include "doors/cli/run_command.hpp"
+#include "doors/cli/screen.hpp"
 #include "doors/commands.hpp"
 #include "tools/answer/process_output.hpp"
 #include "tools/formats.hpp"
@@ -75,9 +77,12 @@ int show(const CallResult& result, bool json) {
 
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
 
-std::string table_of(const std::vector<ToolSpec>& tools) {
+std::string table_of(const std::vector<ToolSpec>& tools, const Screen& screen) {
+  constexpr size_t name_width = 20;
   std::string text;
-  for (const auto& tool : tools) text += padded(tool.name, 20) + first_sentence(tool.description) + "\n";
+  for (const auto& tool : tools)
+    text +=
+        fitted(padded(tool.name, name_width) + first_sentence(tool.description) + "\n", name_width, screen);
   return text;
 }
 
@@ -111,6 +116,7 @@ int call_command(std::span<char* const> words, const Environment& environment, A
   const auto skill = skill_for(gateway.value()->session(), arguments.skill);
   if (!skill.ok()) return fail(skill.error(), json);
   if (skill.value()) context.skill = &*skill.value();
+  if (!json) say_workspace_of_run(gateway.value()->session());
   return show(gateway.value()->call(arguments.call, context, approver), arguments.json);
 }
 
@@ -126,7 +132,8 @@ int tools_command(std::span<char* const> words, const Environment& environment) 
   if (skill.value()) complain_notes(skill.value()->warnings);
   const auto tools = visible_tools(session.value(), skill.value() ? &*skill.value() : nullptr);
   if (!tools.ok()) return fail(tools.error());
-  print(arguments.format ? to_json(tools.value(), *arguments.format) + "\n" : table_of(tools.value()));
+  print(arguments.format ? to_json(tools.value(), *arguments.format) + "\n"
+                         : table_of(tools.value(), screen_of_output(environment)));
   return 0;
 }
 

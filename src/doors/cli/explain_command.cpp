@@ -23,15 +23,24 @@ std::string place_in(const std::string& rule) {
   return space == std::string::npos ? rule : rule.substr(space + 1);
 }
 
-std::string gate_line(const Verdict& verdict) {
-  std::string line = padded(name_of(verdict.gate), 10, 0) + padded(shouted(verdict.decision), 8, 0);
+std::string painted(Decision decision, const Screen& screen) {
+  return painted_state(screen.colour, name_of(decision), shouted(decision));
+}
+
+constexpr size_t texts_at = 10;    // beside a key
+constexpr size_t reasons_at = 18;  // beside a gate and its decision
+
+std::string gate_line(const Verdict& verdict, const Screen& screen) {
+  const size_t blanks = 8 - shouted(verdict.decision).size();
+  std::string line = padded(name_of(verdict.gate), texts_at, 0) + painted(verdict.decision, screen) +
+                     std::string(blanks, ' ');
   const std::string reason = on_one_line(verdict.reason.text());
   line += verdict.rule.empty() ? reason : padded(reason, 56) + on_one_line(place_in(verdict.rule));
   while (line.ends_with(' ')) line.pop_back();
   line += "\n";
   if (verdict.decision != Decision::allow && !operators_fix(verdict).empty())
     line += "          fix     " + on_one_line(operators_fix(verdict)) + "\n";
-  return line;
+  return fitted(line, reasons_at, screen);
 }
 
 std::string plan_lines(const Prepared& prepared) {
@@ -49,9 +58,9 @@ int fail(const Error& error, bool json) {
   return report(error);
 }
 
-int show(const Result<Judged>& judged, bool json) {
+int show(const Result<Judged>& judged, bool json, const Environment& environment) {
   if (!judged.ok()) return fail(judged.error(), json);
-  print(json ? explain_json(judged.value()) : explain_text(judged.value()));
+  print(json ? explain_json(judged.value()) : explain_text(judged.value(), screen_of_output(environment)));
   return judged.value().judgement.decision == Decision::deny ? 126 : 0;
 }
 
@@ -77,7 +86,7 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), arguments.json);
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
   const ExplainedFor whose{.skill_file = arguments.skill, .task = arguments.task};
-  return show(explain(arguments.options, arguments.call, whose, environment), arguments.json);
+  return show(explain(arguments.options, arguments.call, whose, environment), arguments.json, environment);
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
@@ -85,21 +94,22 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) return print_all(explain_help(), 0);
   take_over_process(parsed.value(), {});
-  return show(judge_run(parsed.value(), environment), parsed.value().json);
+  return show(judge_run(parsed.value(), environment), parsed.value().json, environment);
 }
 
 }  // namespace
 
-std::string explain_text(const Judged& judged) {
+std::string explain_text(const Judged& judged, const Screen& screen) {
   std::string text;
-  for (const auto& verdict : judged.judgement.gates) text += gate_line(verdict);
+  for (const auto& verdict : judged.judgement.gates) text += gate_line(verdict, screen);
   const Decision decision = judged.judgement.decision;
-  text += padded("verdict", 10) + shouted(decision);
-  if (decision != Decision::allow) text += " by " + std::string(name_of(judged.judgement.by));
-  text += "\n";
-  for (const auto& note : judged.notes) text += "note      " + on_one_line(note) + "\n";
+  std::string rest = padded("verdict", texts_at) + painted(decision, screen);
+  if (decision != Decision::allow) rest += " by " + std::string(name_of(judged.judgement.by));
+  rest += "\n";
+  for (const auto& note : judged.notes) rest += "note      " + on_one_line(note) + "\n";
   const Prepared* prepared = judged.judgement.prepared();
-  return prepared != nullptr ? text + plan_lines(*prepared) : text;
+  if (prepared != nullptr) rest += plan_lines(*prepared);
+  return text + fitted(rest, texts_at, screen);
 }
 
 void write_gates(JsonWriter& out, const Judgement& judgement) {

@@ -5,12 +5,13 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/result.hpp"
+#include "doors/cli/screen.hpp"
 #include "gateway/judge.hpp"
 
 namespace cloche {
 
 // Every gate a line, then the verdict, then what would run.
-std::string explain_text(const Judged& judged);
+std::string explain_text(const Judged& judged, const Screen& screen = {});
 // "gates": [...], into an object that is open.
 void write_gates(JsonWriter& out, const Judgement& judgement);
 // {"decision", "reason", "gates", "plan", "plan_digest"}

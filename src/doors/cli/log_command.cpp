@@ -1,13 +1,16 @@
 #include "doors/cli/log_command.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
+#include "base/sys/read_at.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "doors/changes/stored_sets_text.hpp"
+#include "doors/cli/log_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -24,15 +27,16 @@ using Action = LogArguments::Action;
 
 constexpr int follow_every_ms = 200;
 constexpr size_t calls_before_following = 10;
-constexpr size_t shown_text_bytes = 72;
-constexpr size_t shown_reason_bytes = 300;
+constexpr uint64_t most_result_bytes = 1 << 20;
 
 constexpr ActionName<Action> actions[] = {
     {"list", Action::list, "",
      "The runs in the state directory, the one written last at the end, with the calls that were refused "
      "and the paths that calls changed, had withheld or left staged, and the change sets that wait "
      "for your answer, oldest first; also without an action."},
-    {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
+    {"show", Action::show, "RUN [CALL]",
+     "A table of its calls, and the gates that objected; with CALL (c-0007) all that the record says of this "
+     "one. With --denied and without a RUN: of every run in the state directory."},
     {"verify", Action::verify, "RUN",
      "Check that the record is as it was written: names the first line that was changed, removed, inserted "
      "or moved, and an end that was cut off."},
@@ -47,28 +51,35 @@ constexpr unsigned of_a_run = ~(bit(Action::list) | bit(Action::prune));
 
 constexpr Option<LogArguments> options[] = {
     {"--task", "T", "Only the calls of this task.", keep<&LogArguments::task>, of_a_run},
+    {"--denied", "",
+     "Of show: only what was denied, by a gate, a limit or the network gate, a line for each denial.",
+     raise<&LogArguments::denied>, bit(Action::show)},
     {"--head", "H",
      "Of verify: a head of the audit that you stored elsewhere; it must still be in the chain.",
      keep<&LogArguments::head>, bit(Action::verify)},
     {"--older-than", "TIME",
-     "Of prune: remove every run that was not written to for so long (1h, 90m), and what calls without a "
+     "Of prune: remove every run that was not written to for so long (90m, 1h, 7d), and what calls without a "
      "record had quarantined by then.",
      keep<&LogArguments::older_than>, bit(Action::prune)},
     {"--json", "",
-     "Print JSON: of show and tail the lines of the record, of verify ok, lines, head, first_bad and notes.",
-     raise<&LogArguments::json>, of_a_run},
+     "Print JSON: of show and tail the lines of the record, with --denied a line for each denial, of verify "
+     "ok, lines, head, first_bad and notes, of list an array of runs. Its times are in UTC.",
+     raise<&LogArguments::json>, ~bit(Action::prune)},
     help_option<LogArguments>};
 
 std::string log_help() {
   return text_of(HelpPage{
-      .usage = "cloche log [list]\n"
-               "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
+      .usage = "cloche log [list [--json]]\n"
+               "cloche log show RUN [CALL] [--task T] [--json]\n"
+               "cloche log show [RUN] --denied [--task T] [--json]\n"
+               "cloche log verify|tail RUN [--task T] [--head H] [--json]\n"
                "cloche log prune [RUN | --older-than TIME]",
       .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
       .rows = rows_of<Action>(actions) + rows_of<LogArguments>(options),
       .notes = "Exit code 0 when the record is whole, 1 when not, 125 when there is no such run.",
-      .examples = {"cloche log show last", "cloche log verify run1 --json",
-                   "cloche log tail run1 --task T-001", "cloche log prune --older-than 168h"}});
+      .examples = {"cloche log show last", "cloche log show last c-0007", "cloche log show --denied",
+                   "cloche log verify run1 --json", "cloche log tail run1 --task T-001",
+                   "cloche log prune --older-than 7d"}});
 }
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
@@ -78,8 +89,9 @@ Result<void> check(const LogArguments& arguments) {
     if (!arguments.run.empty()) return bad_usage("list takes no run");
     return {};
   }
-  if (arguments.action != Action::prune && arguments.run.empty())
-    return bad_usage("name a run: its id, 'last' or its directory");
+  const bool of_all = arguments.action == Action::prune || arguments.denied;
+  if (!of_all && arguments.run.empty()) return bad_usage("name a run: its id, 'last' or its directory");
+  if (arguments.denied && !arguments.call.empty()) return bad_usage("--denied is of a run, not of one call");
   if (!arguments.run.empty() && !arguments.older_than.empty())
     return bad_usage("give a run or --older-than, not both");
   if (!arguments.older_than.empty()) TRY(parse_duration_ms("--older-than", arguments.older_than));
@@ -87,23 +99,10 @@ Result<void> check(const LogArguments& arguments) {
   return {};
 }
 
-std::string column(std::string_view text, size_t width) { return padded(text, width, 1); }
-
-std::string ending_of(const LoggedCall& call) {
-  if (call.outcome.empty()) return "no result";
-  if (call.advisory && call.outcome == "exited") return "advisory";
-  return call.outcome == "exited" ? "exit " + call.exit : call.outcome;
-}
-
-std::string changes_of(const RunCounts& counts) {
-  std::string text;
-  const auto add = [&](uint64_t paths, const char* word) {
-    if (paths > 0) text += (text.empty() ? "" : ", ") + std::to_string(paths) + " " + word;
-  };
-  add(counts.changed, "changed");
-  add(counts.withheld, "withheld");
-  add(counts.staged, "staged");
-  return text.empty() ? "none" : text;
+// "c-0007"
+bool is_call_id(std::string_view word) {
+  return word.size() > 2 && word.starts_with("c-") &&
+         word.find_first_not_of("0123456789", 2) == std::string_view::npos;
 }
 
 bool is_regular(const std::string& path) {
@@ -131,18 +130,82 @@ Result<Target> find_target(const LogArguments& arguments, const std::string& sta
   return Target{{}, run};
 }
 
-Result<int> show(const LogArguments& arguments, const Target& target) {
-  if (arguments.json) {
-    const auto print_line = [](const JsonValue&, std::string_view line) { print(std::string(line) + "\n"); };
-    if (!target.file.empty()) {
-      TRY(visit_lines(target.file, print_line));
-    } else {
-      TRY(TranscriptFollower(target.run, arguments.task).read_on(print_line));
+// Each line of a call that has ended, of a run or of one transcript file.
+Result<void> visit_calls(const LogArguments& arguments, const Target& target,
+                         const TranscriptFollower::Visit& visit) {
+  if (!target.file.empty()) return visit_lines(target.file, visit);
+  return TranscriptFollower(target.run, arguments.task).read_on(visit);
+}
+
+// The bytes that the call gave, or what its model has read of them where no file has them.
+std::string result_of(const JsonValue& line, const Target& target) {
+  const std::string name = text_of(line, "task_id") + "/" + text_of(line, "call_id");
+  if (target.file.empty() && line.find("raw") != nullptr && is_bare_word(text_of(line, "task_id")) &&
+      is_bare_word(text_of(line, "call_id"))) {
+    const std::string file = target.run.transcripts() + "/" + name + std::string(result_ending);
+    if (const auto opened = read_record_file(AT_FDCWD, file, file); opened.ok()) {
+      auto text = sys::read_at(opened.value().get(), 0, most_result_bytes, "read the result");
+      if (text.ok()) return std::move(text).value();
     }
+  }
+  return text_of(line, "result");
+}
+
+Result<int> show_call(const LogArguments& arguments, const Target& target, const Screen& screen) {
+  std::string found;
+  const auto take = [&](const JsonValue& line, std::string_view text) {
+    if (text_of(line, "call_id") != arguments.call) return;
+    found = arguments.json ? std::string(text) + "\n" : call_text(line, result_of(line, target), screen);
+  };
+  TRY(visit_calls(arguments, target, take));
+  // One that has not ended has its decision alone.
+  if (found.empty() && target.file.empty()) {
+    TRY(visit_lines(target.run.audit(), [&](const JsonValue& line, std::string_view text) {
+      if (text_of(line, "kind") == "decision") take(line, text);
+    }));
+  }
+  if (found.empty())
+    return refusal("there is no call " + shown(arguments.call) + " in " + shown(arguments.run),
+                   "cloche log show " + shown(arguments.run) + " lists them");
+  return print_all(found, 0);
+}
+
+Result<std::vector<LoggedDenial>> denials_in(const LogArguments& arguments, const Target& target) {
+  std::vector<LoggedDenial> denials;
+  TRY(visit_calls(arguments, target, [&](const JsonValue& line, std::string_view) {
+    for (auto& denial : denials_of(line)) denials.push_back(std::move(denial));
+  }));
+  if (target.file.empty())
+    for (auto& denial : denials) denial.run_id = target.run.run_id();
+  return denials;
+}
+
+Result<int> show_denials(const LogArguments& arguments, const std::string& state, const Screen& screen) {
+  std::vector<LoggedDenial> denials;
+  if (!arguments.run.empty()) {
+    const Target target = TRY(find_target(arguments, state));
+    denials = TRY(denials_in(arguments, target));
+  } else {
+    for (const auto& place : runs_in(state)) {
+      auto of_run = denials_in(arguments, {{}, place});
+      if (!of_run.ok()) complain(describe(of_run.error()));
+      if (!of_run.ok()) continue;
+      for (auto& denial : of_run.value()) denials.push_back(std::move(denial));
+    }
+  }
+  std::ranges::stable_sort(denials, {}, &LoggedDenial::time);
+  return print_all(arguments.json ? denials_json(denials) : denials_table(denials, screen), 0);
+}
+
+Result<int> show(const LogArguments& arguments, const Target& target, const Screen& screen) {
+  if (!arguments.call.empty()) return show_call(arguments, target, screen);
+  if (arguments.json) {
+    TRY(visit_calls(arguments, target,
+                    [](const JsonValue&, std::string_view line) { print(std::string(line) + "\n"); }));
     return 0;
   }
   print(log_table(
-      TRY(target.file.empty() ? read_log(target.run, arguments.task) : read_log_file(target.file))));
+      TRY(target.file.empty() ? read_log(target.run, arguments.task) : read_log_file(target.file)), screen));
   return 0;
 }
 
@@ -160,14 +223,14 @@ bool reader_stays() {
   return ::poll(&output, 1, follow_every_ms) == 0 || (output.revents & (POLLERR | POLLNVAL)) == 0;
 }
 
-Result<int> tail(const LogArguments& arguments, const Target& target) {
+Result<int> tail(const LogArguments& arguments, const Target& target, const Screen& screen) {
   if (!target.file.empty())
     return bad_usage("tail follows a run, not a transcript file: name its run and give --task");
   TranscriptFollower follower(target.run, arguments.task);
   size_t most = calls_before_following;
   do {
     for (const auto& ended : TRY(follower.read_latest(most))) {
-      const std::string text = arguments.json ? ended.line + "\n" : log_line(ended.call);
+      const std::string text = arguments.json ? ended.line + "\n" : log_line(ended.call, screen);
       if (!sys::write_all(1, text).ok()) return 0;
     }
     most = ~size_t{0};  // from here on every one
@@ -204,17 +267,21 @@ Result<int> prune(const LogArguments& arguments, const std::string& state, const
 
 Result<int> act(const LogArguments& arguments, const Environment& environment) {
   const std::string state = TRY(find_installation(environment)).state;
+  const Screen screen = screen_of_output(environment);
   if (arguments.action == Action::prune) return prune(arguments, state, environment);
   if (arguments.action == Action::list) {
-    print(list_table(list_runs(state)));
-    for (const std::string& set : staged_sets(state)) print("waits: " + set + "\n");
+    const auto runs = list_runs(state);
+    if (arguments.json) return print_all(list_json(runs), 0);
+    print(list_table(runs, screen));
+    for (const std::string& set : staged_sets(state)) print(fitted("waits: " + set, 4, screen) + "\n");
     return 0;
   }
+  if (arguments.denied) return show_denials(arguments, state, screen);
   const Target target = TRY(find_target(arguments, state));
   switch (arguments.action) {
     case Action::verify: return verify(arguments, target);
-    case Action::tail: return tail(arguments, target);
-    default: return show(arguments, target);
+    case Action::tail: return tail(arguments, target, screen);
+    default: return show(arguments, target, screen);
   }
 }
 
@@ -226,59 +293,24 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
   if (first == "--help" || first == "-h") return LogArguments{};
   LogArguments arguments{.action = TRY(read_action<Action>(actions, first, "see cloche log --help"))};
   const OptionTables<LogArguments> tables{{options}, bit(arguments.action)};
-  const auto runs =
+  const auto others =
       TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
   if (arguments.help) return LogArguments{};
-  if (runs.size() > 1 || (runs.size() == 1 && *runs[0] == 0))
-    return bad_usage("one run at a time: unexpected argument '" + std::string(runs.back()) + "'");
-  if (!runs.empty()) arguments.run = runs[0];
+  const size_t most = arguments.action == Action::show ? 2 : 1;
+  if (others.size() > most || (!others.empty() && *others.back() == 0))
+    return bad_usage("one run at a time: unexpected argument '" + std::string(others.back()) + "'");
+  if (!others.empty()) arguments.run = others[0];
+  if (others.size() == 2) arguments.call = others[1];
+  // RUN/c-0007, as the lists of changes write a call.
+  const size_t slash = arguments.run.rfind('/');
+  if (arguments.action == Action::show && arguments.call.empty() && slash != std::string::npos &&
+      is_call_id(arguments.run.substr(slash + 1))) {
+    arguments.call = arguments.run.substr(slash + 1);
+    arguments.run.resize(slash);
+  }
+  if (!arguments.call.empty()) TRY(check_call_id(arguments.call));
   TRY(check(arguments));
   return arguments;
-}
-
-std::string list_table(const std::vector<RunSummary>& runs) {
-  if (runs.empty()) return "no runs\n";
-  std::string text = column("RUN", 26) + column("WRITTEN", 26) + column("CALLS", 7) + column("REFUSED", 9) +
-                     column("CHANGES", 24) + "WORKSPACE\n";
-  for (const auto& run : runs)
-    text += column(shown(run.run_id, 80), 26) + column(run.written, 26) +
-            column(std::to_string(run.calls), 7) +
-            column(run.counts ? std::to_string(run.counts->refused) : "-", 9) +
-            column(run.counts ? changes_of(*run.counts) : "-", 24) +
-            shown(run.workspace, shown_reason_bytes) + "\n";
-  return text;
-}
-
-std::string log_line(const LoggedCall& call) {
-  std::string text = column(shown(call.call_id, 24), 8) + column(shown(call.time, 32), 26);
-  text += column(shown(call.task_id, 24), 10) + column(shown(call.tool, 24), 18);
-  text += column(shown(call.decision, 16), 7) + column(shown(ending_of(call), 24), 11);
-  text += column(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
-  text += shown(call.args, shown_text_bytes) + "\n";
-  for (const auto& objection : call.objections)
-    text += std::string(8, ' ') + shown(objection, shown_reason_bytes) + "\n";
-  return text;
-}
-
-std::string log_table(const Log& log) {
-  if (log.calls.empty() && log.unreadable_lines == 0) return "no calls\n";
-  std::string text = column("CALL", 8) + column("TIME", 26) + column("TASK", 10) + column("TOOL", 18) +
-                     column("GATES", 7) + column("END", 11) + column("TOOK", 9) + "ARGS\n";
-  for (const auto& call : log.calls) text += log_line(call);
-  if (log.unreadable_lines > 0)
-    text +=
-        "lines that cannot be read: " + std::to_string(log.unreadable_lines) + "; see cloche log verify\n";
-  return text;
-}
-
-std::string verification_text(const Verification& verification) {
-  std::string text;
-  for (const auto& note : verification.notes) text += "note: " + visible(note) + "\n";
-  if (const auto& bad = verification.first_bad) {
-    const std::string line = bad->line == 0 ? "" : " line " + std::to_string(bad->line);
-    return text + "BAD: " + visible(bad->file) + line + ": " + visible(bad->why) + "\n";
-  }
-  return text + "ok: " + std::to_string(verification.lines) + " lines, head " + verification.head + "\n";
 }
 
 int log_command(std::span<char* const> words, const Environment& environment) {

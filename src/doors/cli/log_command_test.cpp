@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "doors/cli/log_text.hpp"
 #include "store/record/record_fixture.hpp"
 
 namespace cloche {
@@ -23,6 +24,7 @@ std::string parsed(std::vector<std::string> words) {
   constexpr const char* names[] = {"help", "list", "show", "verify", "tail", "prune"};
   return std::string(names[static_cast<int>(arguments.action)]) + " run=" + arguments.run +
          " task=" + arguments.task + " head=" + arguments.head + " older=" + arguments.older_than +
+         (arguments.call.empty() ? "" : " call=" + arguments.call) + (arguments.denied ? " denied" : "") +
          (arguments.json ? " json" : "");
 }
 
@@ -40,11 +42,19 @@ TEST(LogArguments, AreReadByTheTable) {
       {{}, "list run= task= head= older="},
       {{"list"}, "list run= task= head= older="},
       {{"list", "r"}, "usage: list takes no run"},
-      {{"list", "--json"}, "usage: unknown flag --json"},
+      {{"list", "--json"}, "list run= task= head= older= json"},
+      {{"list", "--denied"}, "usage: unknown flag --denied"},
+      {{"show", "--denied"}, "show run= task= head= older= denied"},
+      {{"show", "r", "--denied", "--json"}, "show run=r task= head= older= denied json"},
+      {{"show", "r", "c-0007", "--denied"}, "usage: --denied is of a run, not of one call"},
+      {{"show", "r", "c-0007"}, "show run=r task= head= older= call=c-0007"},
+      {{"show", "a/r/c-0007"}, "show run=a/r task= head= older= call=c-0007"},
+      {{"verify", "a/r/c-0007"}, "verify run=a/r/c-0007 task= head= older="},
+      {{"verify", "r", "c-0007"}, "usage: one run at a time: unexpected argument 'c-0007'"},
       {{"lost"}, "usage: unknown action 'lost'; did you mean list?"},
       {{"show"}, "usage: name a run: its id, 'last' or its directory"},
       {{"show", ""}, "usage: one run at a time: unexpected argument ''"},
-      {{"show", "a", "b"}, "usage: one run at a time: unexpected argument 'b'"},
+      {{"show", "a", "b", "c"}, "usage: one run at a time: unexpected argument 'c'"},
       {{"show", "a", "--head", "x"}, "usage: unknown flag --head"},
       {{"show", "a", "--task"}, "usage: --task needs a value"},
       {{"show", "a", "--task="}, "usage: a flag has an empty value"},
@@ -85,17 +95,134 @@ TEST_F(LogText, ShowsEachCallAndTheGatesThatObjected) {
   EXPECT_EQ(log_table({}), "no calls\n");
 }
 
+constexpr Screen at_80{.columns = 80};
+constexpr Screen at_40{.columns = 40};
+
 TEST_F(LogText, ListsRunsWithWhatBecameOfTheirCalls) {
-  const std::string table = list_table({{.run_id = "a", .written = "then", .calls = 7, .workspace = "/w"},
-                                        {.run_id = "b", .calls = 1, .counts = RunCounts{.refused = 1}},
-                                        {.run_id = "c",
-                                         .calls = 3,
-                                         .workspace = "/w",
-                                         .counts = RunCounts{.changed = 3, .withheld = 1, .staged = 2}}});
-  for (const char* piece :
-       {"CALLS  REFUSED  CHANGES                 WORKSPACE\n", "7      -        -                       /w\n",
-        "1      1        none    ", "3      0        3 changed, 1 withheld, 2 staged /w\n"})
-    EXPECT_NE(table.find(piece), std::string::npos) << piece << "\n" << table;
+  const std::vector<RunSummary> runs = {
+      {.run_id = "a", .written = "then", .calls = 7, .workspace = "/w"},
+      {.run_id = "b", .written = "2026-11-19T15:30:04.000Z", .calls = 1, .counts = RunCounts{.refused = 1}},
+      {.run_id = "c",
+       .calls = 3,
+       .workspace = "/home/somebody/a project",
+       .counts = RunCounts{.changed = 3, .withheld = 1, .staged = 2}}};
+  EXPECT_EQ(
+      list_table(runs),
+      "RUN                       WRITTEN              CALLS  REFUSED  CHANGES                 WORKSPACE\n"
+      "a                         then                 7      -        -                       /w\n"
+      "b                         2026-11-19 15:30:04  1      1        none\n"
+      "c                                              3      0        3 changed, 1 withheld, 2 staged "
+      "/home/somebody/a project\n");
+  EXPECT_EQ(list_table(runs, at_80),
+            "RUN  WRITTEN              CALLS  REFUSED  CHANGES\n"
+            "    WORKSPACE\n"
+            "a    then                 7      -        -\n"
+            "    /w\n"
+            "b    2026-11-19 15:30:04  1      1        none\n"
+            "c                         3      0        3 changed, 1 withheld, 2 staged\n"
+            "    /home/somebody/a project\n");
+  EXPECT_EQ(list_table(runs, at_40),
+            "RUN  WRITTEN              CALLS  REFUSED\n"
+            "    CHANGES\n"
+            "    WORKSPACE\n"
+            "a    then                 7      -\n"
+            "    -\n"
+            "    /w\n"
+            "b    2026-11-19 15:30:04  1      1\n"
+            "    none\n"
+            "c                         3      0\n"
+            "    3 changed, 1 withheld, 2 staged\n"
+            "    /home/somebody/a project\n");
+  EXPECT_EQ(list_json({runs[0], runs[1]}),
+            R"([{"run_id":"a","written":"then","workspace":"/w","calls":7,"refused":null,"changed":null,)"
+            R"("withheld":null,"staged":null},{"run_id":"b","written":"2026-11-19T15:30:04.000Z",)"
+            R"("workspace":"","calls":1,"refused":1,"changed":0,"withheld":0,"staged":0}])"
+            "\n");
+}
+
+TEST_F(LogText, LinesOfCallsFitTheTerminal) {
+  const LoggedCall call{.call_id = "c-0001",
+                        .task_id = "main",
+                        .time = "2026-11-19T15:30:04.000Z",
+                        .tool = "run_shell",
+                        .args = R"({"cmd":"cat ../../etc/passwd"})",
+                        .decision = "deny",
+                        .objections = {"path: deny: ../../etc/passwd lies outside the workspace"},
+                        .outcome = "refused",
+                        .wall_ms = "12"};
+  EXPECT_EQ(log_table({{call}, 0}, at_80),
+            "CALL    TIME                 TASK  TOOL       GATES  END      TOOK\n"
+            "    ARGS\n"
+            "c-0001  2026-11-19 15:30:04  main  run_shell  deny   refused  12 ms\n"
+            "    {\"cmd\":\"cat ../../etc/passwd\"}\n"
+            "        path: deny: ../../etc/passwd lies outside the workspace\n");
+  EXPECT_EQ(log_line(call, {.columns = 40, .colour = Colour::terminal}),
+            "c-0001  2026-11-19 15:30:04  main\n"
+            "    run_shell         \x1b[31mdeny\x1b[m   \x1b[31mrefused\x1b[m\n"
+            "    12 ms    {\"cmd\":\"cat\n"
+            "             ../../etc/passwd\"}\n"
+            "        path: deny: ../../etc/passwd\n"
+            "        lies outside the workspace\n");
+}
+
+JsonValue value_of(const std::string& text) { return read_json(text, "").value(); }
+
+// Whatever is in the lists: what is new in an outcome's denials is shown without a change here.
+TEST_F(LogText, ListsEveryDenialThatTheRecordHas) {
+  const JsonValue line = value_of(
+      R"({"call_id":"c-0002","task_id":"main","tool":"run_shell","timestamp":"2026-11-19T15:30:04.000Z",
+          "verdicts":[{"gate":"path","decision":"deny","reason":"outside"},
+                      {"gate":"rules","decision":"ask","reason":"asked"},
+                      {"gate":"schema","decision":"deny","reason":"bad"}],
+          "denials":[{"by":"path","what":"refused by path: outside"},
+                     {"by":"kernel","what":"openat\u001b of /x","errno":13}]})");
+  std::vector<LoggedDenial> denials = denials_of(line);
+  for (auto& denial : denials) denial.run_id = "r1";
+  EXPECT_EQ(denials_json(denials),
+            R"({"run_id":"r1","call_id":"c-0002","task_id":"main","tool":"run_shell",)"
+            R"("timestamp":"2026-11-19T15:30:04.000Z","by":"path","what":"refused by path: outside"})"
+            "\n"
+            R"({"run_id":"r1","call_id":"c-0002","task_id":"main","tool":"run_shell",)"
+            R"("timestamp":"2026-11-19T15:30:04.000Z","by":"kernel","what":"openat\u001b of /x","errno":13})"
+            "\n"
+            R"({"run_id":"r1","call_id":"c-0002","task_id":"main","tool":"run_shell",)"
+            R"("timestamp":"2026-11-19T15:30:04.000Z","by":"schema","what":"refused by schema: bad"})"
+            "\n");
+  EXPECT_EQ(denials_table(denials, at_80),
+            "CALL       TIME                 TOOL       BY      WHAT\n"
+            "r1/c-0002  2026-11-19 15:30:04  run_shell  path    refused by path: outside\n"
+            "r1/c-0002  2026-11-19 15:30:04  run_shell  kernel  openat\\u{1b} of /x\n"
+            "r1/c-0002  2026-11-19 15:30:04  run_shell  schema  refused by schema: bad\n");
+  EXPECT_EQ(denials_table({}), "nothing was denied\n");
+  EXPECT_TRUE(denials_of(value_of(R"({"call_id":"c-0001","denials":[]})")).empty());
+}
+
+TEST_F(LogText, ShowsOneCallWhole) {
+  const JsonValue line = value_of(
+      R"({"task_id":"main","tool":"run_shell","args":{"cmd":"ls"},"result":"cut","call_id":"c-0002",
+          "timestamp":"2026-11-19T15:30:04.000Z","decision":"deny",
+          "verdicts":[{"gate":"path","decision":"deny","reason":"no\u001b","rule":"r f:1","instead":"use a"}],
+          "notes":[],"outcome":"refused","layers":[{"name":"landlock","by":"abi7"},{"name":"net","by":"ns"}],
+          "denials":[{"by":"path","what":"refused"}],"new":{"a":1,"list":[{"b":"c","d":"e"}]},
+          "changes":{"end":"none","withheld":[]},"line":1,"prev":"00","hash":"11"})");
+  EXPECT_EQ(call_text(line, "whole\x1b\n", at_80),
+            "task_id       main\n"
+            "tool          run_shell\n"
+            "args          {\"cmd\":\"ls\"}\n"
+            "call_id       c-0002\n"
+            "timestamp     2026-11-19 15:30:04\n"
+            "decision      deny\n"
+            "verdicts      path      deny  no\\u{1b}; rule: r f:1; instead: use a\n"
+            "outcome       refused\n"
+            "layers        landlock (abi7), net (ns)\n"
+            "denials       path: refused\n"
+            "new           a 1\n"
+            "              list c: e\n"
+            "changes       end none\n"
+            "result\n"
+            "whole\\u{1b}\n");
+  EXPECT_TRUE(
+      call_text(value_of(R"({"call_id":"c-1","kind":"decision"})"), "").ends_with("it has not ended\n"));
 }
 
 TEST_F(LogText, ATornLineIsCountedAndNotShown) {

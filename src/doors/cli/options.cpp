@@ -5,40 +5,14 @@
 #include <algorithm>
 
 #include "base/text/pieces.hpp"
+#include "doors/cli/print.hpp"
 
 namespace cloche {
 namespace {
 
-// Of the terminal, where the text goes to one.
-size_t line_width() {
-  constexpr size_t narrowest = 40;
-  constexpr size_t widest = 100;
-  winsize size{};
-  if (::ioctl(1, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return widest;
-  return std::clamp(size_t{size.ws_col}, narrowest, widest);
-}
-
-// The words of one paragraph in lines, each but the first behind `indent` spaces.
-std::string wrapped(std::string_view paragraph, size_t indent) {
-  const size_t widest_line = line_width();
-  std::string text;
-  size_t column = indent;
-  while (!paragraph.empty()) {
-    const std::string_view word = take_until(paragraph, " ");
-    if (column > indent && column + 1 + word.size() > widest_line) {
-      text += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-    if (column > indent) text += ' ';
-    column += word.size() + (column > indent ? 1 : 0);
-    text += word;
-  }
-  return text + "\n";
-}
-
-std::string paragraphs(std::string_view text) {
+std::string paragraphs(std::string_view text, const Screen& screen) {
   std::string lines;
-  while (!text.empty()) lines += wrapped(take_line(text), 0);
+  while (!text.empty()) lines += fitted(take_line(text), 0, screen) + "\n";
   return lines;
 }
 
@@ -79,31 +53,42 @@ void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults) {
   }
 }
 
-std::string text_of(const std::vector<HelpRow>& rows) {
-  const size_t widest_left = std::min(size_t{24}, line_width() / 4);  // what is longer has a line of its own
+Screen help_screen() {
+  constexpr size_t narrowest = 40;
+  constexpr size_t widest = 100;
+  winsize size{};
+  if (::ioctl(1, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {.columns = widest};
+  return {.columns = std::clamp(size_t{size.ws_col}, narrowest, widest)};
+}
+
+std::string text_of(const std::vector<HelpRow>& rows, const Screen& screen) {
+  const size_t widest_left = std::min(size_t{24}, screen.columns / 4);  // what is longer has its own line
   size_t width = 0;
   for (const auto& row : rows)
     if (row.left.size() <= widest_left) width = std::max(width, row.left.size());
   std::string text;
   for (const auto& [left, help] : rows) {
     if (left.empty()) {
-      text += (text.empty() ? "" : "\n") + wrapped(help, 0);
+      text += (text.empty() ? "" : "\n") + fitted(help, 0, screen) + "\n";
       continue;
     }
-    text += "  " + left;
-    text +=
-        left.size() > width ? "\n" + std::string(width + 4, ' ') : std::string(width + 2 - left.size(), ' ');
-    text += wrapped(help, width + 4);
+    std::string line = "  " + left;
+    if (left.size() > width) {
+      text += fitted(line, 4, screen) + "\n";
+      line.clear();
+    }
+    text += fitted(padded(line, width + 4, 0) + help, width + 4, screen) + "\n";
   }
   return text;
 }
 
-std::string text_of(const HelpPage& page) {
-  std::string text(page.usage);
-  text += "\n\n" + paragraphs(page.about) + "\n";
-  if (!page.rows.empty()) text += text_of(page.rows) + "\n";
-  if (!page.notes.empty()) text += paragraphs(page.notes) + "\n";
+std::string text_of(const HelpPage& page, const Screen& screen) {
+  std::string text = fitted(page.usage, 4, screen);
+  text += "\n\n" + paragraphs(page.about, screen) + "\n";
+  if (!page.rows.empty()) text += text_of(page.rows, screen) + "\n";
+  if (!page.notes.empty()) text += paragraphs(page.notes, screen) + "\n";
   text += "Examples:\n";
+  // A command line is there to be copied, and stays one line.
   for (const auto& example : page.examples) text += "  " + std::string(example) + "\n";
   return text;
 }

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/text/near_word.hpp"
+#include "doors/cli/screen.hpp"
 #include "doors/hook/agent_environment.hpp"
 #include "model/limits.hpp"
 #include "model/run_request.hpp"
@@ -159,9 +160,11 @@ struct HelpPage {
   std::string_view notes = {};                  // paragraphs
   std::vector<std::string_view> examples = {};  // command lines
 };
-std::string text_of(const HelpPage& page);
+// As wide as the terminal, between 40 and 100 columns.
+Screen help_screen();
+std::string text_of(const HelpPage& page, const Screen& screen = help_screen());
 // Aligned in two columns.
-std::string text_of(const std::vector<HelpRow>& rows);
+std::string text_of(const std::vector<HelpRow>& rows, const Screen& screen = help_screen());
 
 // ---- How it is done
 

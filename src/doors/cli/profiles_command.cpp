@@ -97,10 +97,12 @@ void write_profile(JsonWriter& out, const SandboxProfile& profile) {
   out.end_array().end_object();
 }
 
-std::string profiles_table(const Profiles& profiles) {
+std::string profiles_table(const Profiles& profiles, const Screen& screen) {
+  constexpr size_t name_width = 28;
   std::string text;
   for (const auto& profile : profiles)
-    text += padded(profile.name, 28) + on_one_line(profile.description) + "\n";
+    text += fitted(padded(profile.name, name_width) + on_one_line(profile.description) + "\n", name_width,
+                   screen);
   return text;
 }
 
@@ -223,12 +225,14 @@ Result<int> carry_out(const ProfilesArguments& arguments, const Environment& env
       JsonWriter out;
       out.begin_array();
       for (const auto& profile : known) write_profile(out, profile);
-      print(arguments.json ? out.end_array().text() + "\n" : profiles_table(known));
+      print(arguments.json ? out.end_array().text() + "\n"
+                           : profiles_table(known, screen_of_output(environment)));
       break;
     }
     case ProfilesArguments::Action::show: {
       const SandboxProfile profile = TRY(named_profile(arguments.names[0], known, environment));
-      print(arguments.json ? profile_json(profile) + "\n" : profile_text(profile));
+      print(arguments.json ? profile_json(profile) + "\n"
+                           : fitted(profile_text(profile), 12, screen_of_output(environment)));
       break;
     }
     case ProfilesArguments::Action::check:

@@ -28,9 +28,15 @@ namespace cloche {
 OwnedFd take_over_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) sigaddset(&set, number);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP})
+    sigaddset(&set, number);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void say_workspace_of_run(const Session& session) {
+  if (session.options.operators.workspace_of_run && ::isatty(2) == 1)
+    complain("note: the workspace is " + session.workspace);
 }
 
 void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
@@ -66,8 +72,6 @@ std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
 }
 
 Result<SessionOptions> session_for(const RunArguments& arguments) {
-  if (arguments.run && arguments.request.workspace)
-    return usage_error("--run has its workspace in it: give --run or --workspace");
   SessionOptions options = default_session();
   options.serves = Asks::operators;
   options.operators = arguments.request;
@@ -132,6 +136,7 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
   SessionOptions options = TRY(session_for(arguments));
   auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
+  if (!arguments.json && callers.errors) say_workspace_of_run(gateway->session());
   const OwnedFd signals = take_over_signals();
   const CallContext context{.task = arguments.task,
                             .role = "operator",

@@ -125,6 +125,36 @@ LoggedCall logged_call(const JsonValue& line) {
   return call;
 }
 
+std::vector<LoggedDenial> denials_of(const JsonValue& line) {
+  std::vector<LoggedDenial> found;
+  const auto add = [&](std::string by, std::string what) -> LoggedDenial& {
+    found.push_back({.call_id = text_of(line, "call_id"),
+                     .task_id = text_of(line, "task_id"),
+                     .tool = text_of(line, "tool"),
+                     .time = text_of(line, "timestamp"),
+                     .by = std::move(by),
+                     .what = std::move(what)});
+    return found.back();
+  };
+  if (const JsonValue* denials = line.find("denials"); denials != nullptr) {
+    for (const auto& denial : denials->items) {
+      LoggedDenial& one = add(text_of(denial, "by"), text_of(denial, "what"));
+      for (const auto& member : denial.members)
+        if (member.name != "by" && member.name != "what") one.others.push_back(member);
+    }
+  }
+  const JsonValue* verdicts = line.find("verdicts");
+  if (verdicts == nullptr) return found;
+  for (const auto& verdict : verdicts->items) {
+    const std::string gate = text_of(verdict, "gate");
+    const bool is_listed =
+        std::ranges::any_of(found, [&](const LoggedDenial& denial) { return denial.by == gate; });
+    if (text_of(verdict, "decision") == "deny" && !is_listed)
+      add(gate, "refused by " + gate + ": " + text_of(verdict, "reason"));
+  }
+  return found;
+}
+
 Result<void> TranscriptFollower::read_on(const Visit& visit) {
   const OwnedFd directory = TRY(hold_run_directory(place_, RecordUse::read));
   const auto transcripts = hold_transcripts(place_, directory.get(), RecordUse::read);

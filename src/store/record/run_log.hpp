@@ -33,6 +33,20 @@ struct LoggedCall {
 
 LoggedCall logged_call(const JsonValue& line);
 
+// What a gate, a limit or the network gate denied a call.
+struct LoggedDenial {
+  std::string run_id = {};
+  std::string call_id;
+  std::string task_id;
+  std::string tool;
+  std::string time;
+  std::string by;
+  std::string what;
+  std::vector<JsonMember> others = {};  // what the record says of it besides
+};
+// All of a call: the list of its outcome, and the gates that refused it where the list does not have them.
+std::vector<LoggedDenial> denials_of(const JsonValue& line);
+
 struct EndedCall {
   LoggedCall call;
   std::string line;  // as it is in its transcript
