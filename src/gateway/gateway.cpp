@@ -594,6 +594,7 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     terms.rules.rules = session_.settings.changes;
     terms.rules.allowed = TRY(allowed_paths(judged.request.allow_protected, workspace, trees));
     terms.rules.parts = session_.protected_parts;
+    terms.rules.hidden = TRY(HiddenPaths::read(permit.facts().hide));
     for (const ToolchainFact& toolchain :
          permit.facts().toolchains)  // a virtual environment links to its interpreter
       for (const FileFact& tree : toolchain.trees) terms.rules.system_trees.push_back(tree.path);

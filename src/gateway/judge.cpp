@@ -8,6 +8,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/amounts.hpp"
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 #include "gateway/launch/caller.hpp"
@@ -20,6 +21,7 @@
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_guards.hpp"
 #include "policy/protected/protected_trees.hpp"
+#include "policy/rules/hidden_globs.hpp"
 #include "store/host/observe.hpp"
 #include "store/host/operands.hpp"
 #include "store/host/system_facts.hpp"
@@ -101,9 +103,12 @@ void narrow_writes(Judged& judged, const HostPaths& names, const Authority& auth
 }
 
 Result<Verdict> judge_action(const FileAction& action, const Session& session, const Skill* skill,
-                             const Authority& authority) {
+                             const Authority& authority, const HideFacts& hide) {
   const Dotfiles dotfiles = dotfiles_for(session, skill);
   Verdict verdict = judge_file(action, dotfiles, session.protected_parts, session.workspace);
+  const bool is_hidden = TRY(HiddenPaths::read(hide)).hides(session.workspace, action.path);
+  if (verdict.decision == Decision::allow && is_hidden)
+    return Verdict{GateId::path, Decision::deny, shown(action.path) + ": " + std::string(hidden_reason)};
   if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
     return verdict;
   const std::string path = tidied(session.workspace, action.path);
@@ -396,7 +401,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     c.unasked = c.unasked && is_unasked(authority, "run_script");
   }
   if (const auto* action = c.intent.launch ? c.intent.launch->as<FileAction>() : nullptr)
-    c.action = TRY(judge_action(*action, session, view.skill, authority));
+    c.action = TRY(judge_action(*action, session, view.skill, authority, facts.hide));
   return {};
 }
 
@@ -488,6 +493,20 @@ Result<Prepared> prepare(const Session& session, const CallersView& view, const 
   return prepared;
 }
 
+// Of an explanation.
+void describe_hidden(Judged& judged, const HideFacts& hide) {
+  constexpr size_t most_named = 5;
+  std::string names;
+  for (size_t i = 0; i < std::min(hide.found.size(), most_named); ++i)
+    names += ", " + shown(hide.found[i].path);
+  if (hide.found.size() > most_named) names += ", ...";
+  if (!hide.found.empty())
+    judged.notes.push_back("hidden: " + count_text(hide.found.size(), "path") + names +
+                           "; what git has of them in its objects can still be read");
+  if (std::ranges::any_of(hide.patterns, searches_everywhere))
+    judged.notes.emplace_back("hide has **: each call searches all directories for what it matches");
+}
+
 }  // namespace
 
 ToolCall operators_command(const std::vector<std::string>& argv) {
@@ -507,10 +526,12 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   TRY(observe_request(session, view, standing, judged));
   TRY(make_case(session, call, view, standing, judged));
   judged.judgement = decide(judged.c, session.shapes);
+  const HideFacts hide = standing.seen.facts.hide;
   if (!judged.judgement.launch) return judged;
   Prepared prepared = TRY(prepare(session, view, *judged.judgement.launch, standing, judged));
   judged.judgement = decide(judged.c, session.shapes, std::move(prepared));
   if (judged.request.network == Network::of_host) judged.notes.emplace_back(network_is_shared);
+  if (judged.request.explained) describe_hidden(judged, hide);
   return judged;
 }
 

@@ -129,6 +129,14 @@ struct MountAlias {
   bool operator==(const MountAlias&) const = default;
 };
 
+// What no call reads or changes of the trees that it is shown: the key `hide` and --hide.
+struct HideFacts {
+  std::vector<std::string> patterns = {};
+  std::vector<FileFact> found = {};  // what they match now, with every link resolved
+
+  bool operator==(const HideFacts&) const = default;
+};
+
 struct Facts {
   CallerFact caller;
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
@@ -156,7 +164,8 @@ struct Facts {
   SharedList<FileFact> etc;      // the curated files that exist
   SharedList<FileFact> root;     // entries of /, for the host view
   SharedList<FileFact> secrets;  // what exists of the secret set, for the host view
-  GuardFacts guard;              // the protected set in what can be written
+  HideFacts hide;
+  GuardFacts guard;  // the protected set in what can be written
   std::vector<MountAlias> mount_aliases;
   std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
   SharedList<ToolchainFact> toolchains;  // those that were found

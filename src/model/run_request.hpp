@@ -106,6 +106,7 @@ struct RunRequest {
       {};  // in $TMPDIR: a bash script that ends well leaves there where it stood; empty: none
   std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
+  std::vector<std::string> hide = {};    // --hide and the key: what of the shown trees no call reads
   std::vector<std::string> kept = {};    // directories of the operator's word that no command writes
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
 

@@ -206,6 +206,17 @@ class ChangesDoor {
     return later;
   }
 
+  // By the configuration as it is now, and by the patterns that the call had.
+  Result<void> mark_hidden(const StoredSet& set, std::vector<ShownChange>& files) const {
+    const Settings settings =
+        TRY(load_configuration(environment_, installation_, set.header.workspace.path)).settings;
+    const HiddenPaths hidden = TRY(HiddenPaths::read({.patterns = settings.hide.value}));
+    for (ShownChange& file : files)
+      file.hidden = file.verdict.reason == hidden_reason ||
+                    hidden.hides(set.changes.trees[file.change.tree].path, file.change.path);
+    return {};
+  }
+
   Result<void> read_contents(const StoredSet& set, std::vector<ShownChange>& files,
                              const DiffOptions& options) const {
     std::map<std::pair<size_t, std::string_view>, size_t> places;
@@ -213,9 +224,11 @@ class ChangesDoor {
       places[{set.changes.changes[i].tree, set.changes.changes[i].path}] = i;
     SetContents contents = TRY(SetContents::open(set, [&] { return later_than(set.header); }));
     mark_ignored(set, contents, files);
+    TRY(mark_hidden(set, files));
     std::vector<std::string> notes;
     for (const size_t shown_file : files_shown_whole(files, options)) {
       ShownChange& file = files[shown_file];
+      if (file.hidden) continue;
       const size_t place = places.at({file.change.tree, file.change.path});
       SideContents before = contents.before(place);
       SideContents after = contents.after(place);
@@ -303,8 +316,10 @@ class ChangesDoor {
   Result<ChangeRules> rules_for(const SetHeader& header) const {
     ChangeRules rules;
     if (!is_unjudged(TRY(store_.sets().find(header.id)))) return rules;
-    rules.rules =
-        TRY(load_configuration(environment_, installation_, header.workspace.path)).settings.changes;
+    const Settings settings =
+        TRY(load_configuration(environment_, installation_, header.workspace.path)).settings;
+    rules.rules = settings.changes;
+    rules.hidden = TRY(HiddenPaths::read({.patterns = settings.hide.value}));
     return rules;
   }
 

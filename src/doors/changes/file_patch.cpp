@@ -116,7 +116,9 @@ class PatchWriter {
     switch (diff.kind) {
       case ContentsDiff::Kind::none: break;
       case ContentsDiff::Kind::binary: line({}, "Binary files differ (" + sizes + ")"); break;
-      case ContentsDiff::Kind::too_large: line({}, "Contents not shown (" + sizes + ")"); break;
+      case ContentsDiff::Kind::too_large:
+        line({}, (file_.hidden ? "Contents hidden (" : "Contents not shown (") + sizes + ")");
+        break;
       case ContentsDiff::Kind::lines:
         depth_ == PatchDepth::whole ? write_hunks(before, after, diff.lines)
                                     : line({}, "Contents not shown (" + sizes + ")");

@@ -18,6 +18,7 @@ struct ShownChange {
   std::optional<std::string> before = {};  // the bytes of a file; absent: too large, or no file
   std::optional<std::string> after = {};
   bool ignored = false;  // by a .gitignore
+  bool hidden = false;   // by the operator's key `hide`: its contents are not read
 };
 
 // In the order in which they are shown. All but the last are never summarised.

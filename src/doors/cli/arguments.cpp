@@ -8,6 +8,7 @@
 #include "doors/cli/options.hpp"
 #include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
+#include "policy/rules/hidden_globs.hpp"
 
 namespace cloche {
 namespace {
@@ -120,6 +121,7 @@ constexpr Option<RunArguments> view_options[] = {
     Shared::profile,
     Shared::read_only,
     Shared::writable,
+    Shared::hide,
     Shared::writes,
     Shared::live,
     {"--view", "V",
@@ -228,6 +230,13 @@ Result<void> set_live(RunRequest& request, const std::string&) {
 Result<void> allow_protected_path(RunRequest& request, const std::string& value) {
   if (value.empty()) return usage_error("--allow-protected needs a path");
   request.allow_protected.push_back(value);
+  return {};
+}
+
+Result<void> add_hidden(RunRequest& request, const std::string& value) {
+  const auto globs = HiddenGlobs::read({value});
+  if (!globs.ok()) return usage_error("--hide " + value + ": " + globs.error().what.text());
+  request.hide.push_back(value);
   return {};
 }
 

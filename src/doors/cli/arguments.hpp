@@ -51,6 +51,7 @@ Result<void> add_writable(RunRequest& request, const std::string& value);
 Result<void> set_writes(RunRequest& request, const std::string& value);
 Result<void> set_live(RunRequest& request, const std::string& value);
 Result<void> allow_protected_path(RunRequest& request, const std::string& value);
+Result<void> add_hidden(RunRequest& request, const std::string& value);
 // None for "oci": crun or runc, whichever works here.
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
 
@@ -93,6 +94,11 @@ struct RequestOptions {
                                        "Let commands change PATH, a member of the protected set (git hooks, "
                                        ".envrc, .vscode, ...). May be repeated.",
                                        into<allow_protected_path>};
+  static constexpr Row hide{
+      "--hide", "PATTERN",
+      "Hide what PATTERN matches in the workspace and in granted directories: it can be "
+      "neither read nor changed. .env is the one at the top, **/.env any. May be repeated.",
+      into<add_hidden>};
 };
 
 // Which command's flags are taken.

@@ -113,6 +113,7 @@ constexpr Option<CallArguments> options[] = {
     {"--backend", "B", backend_help, set_backend},
     Shared::read_only,
     Shared::writable,
+    Shared::hide,
     Shared::allow_protected,
     {"--pass-env", "NAME",
      "Pass a variable of the caller's, unless its name looks like a secret. May be repeated.", add_pass_env},

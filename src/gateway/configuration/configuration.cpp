@@ -306,6 +306,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   request.writes = with_flag(settings.writes, request.asked_writes, "--writes").value;
   if (request.in_background) request.writes = background_writes(settings, request.writes);
   for (const auto& path : settings.live_paths.value) request.live_paths.emplace_back(live_directory(path));
+  request.hide.insert(request.hide.end(), settings.hide.value.begin(), settings.hide.value.end());
   for (const auto& path : settings.tool_path.value) {
     // By the name that it has in the view: a link to it is not there.
     request.tool_path.push_back(look_at_place(path).path);

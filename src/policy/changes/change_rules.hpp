@@ -13,6 +13,7 @@
 #include "model/verdict.hpp"
 #include "policy/protected/protected.hpp"
 #include "policy/rules/globs.hpp"
+#include "policy/rules/hidden_globs.hpp"
 
 namespace cloche {
 
@@ -41,6 +42,7 @@ struct ChangeRules {
   ChangeSet earlier = {};
   // Absolute; what is at or beneath one of them passes the judge of the protected set.
   std::vector<std::string> allowed = {};
+  HiddenPaths hidden = {};  // what no call writes
   // Files and directories of the first tree that judge its calls.
   std::vector<ProtectedPart> parts = {};
   // Trees that the caller's own processes cannot write either: a link may lead there. The view's read-only

@@ -44,6 +44,7 @@ class ChangeJudge {
   Reason judge_attributes(const Change& change) const;
   Reason judge_link(const Change& change) const;
   Reason judge_own(const Change& change) const;
+  Reason judge_hidden(const Change& change) const;
   bool is_allowed(const Change& change) const;
   bool hands_on_group(const Change& change) const;
   size_t earlier_matches(const ChangeRule& rule, const std::vector<size_t>& matched) const;
@@ -75,6 +76,12 @@ std::optional<std::string> ChangeJudge::judge_own(const Change& change) const {
     return "it is Cloche's own, and no tool writes there";
   if (const auto* part = is_first ? find_part(rules_.parts, change.path) : nullptr) return part->reason;
   return std::nullopt;
+}
+
+// A new one too: no later call could read it, so it is only of use to who finds it on the host.
+std::optional<std::string> ChangeJudge::judge_hidden(const Change& change) const {
+  const bool is_hidden = rules_.hidden.hides(set_.trees[change.tree].path, change.path);
+  return is_hidden ? Reason(hidden_reason) : std::nullopt;
 }
 
 std::optional<std::string> ChangeJudge::judge_kind(const FileState& after) const {
@@ -148,6 +155,7 @@ std::optional<std::string> ChangeJudge::judge_link(const Change& change) const {
 
 std::optional<std::string> ChangeJudge::why_withheld(const Change& change) {
   if (auto reason = judge_own(change)) return reason;
+  if (auto reason = judge_hidden(change)) return reason;
   if (change.after) {
     if (auto reason = judge_kind(*change.after)) return reason;
     if (auto reason = judge_mode(change)) return reason;

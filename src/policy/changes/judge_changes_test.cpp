@@ -461,6 +461,14 @@ const Row rules[] = {
      {},
      [](ChangeRules& all) { all.rules = {{.paths = {glob("d")}, .action = Decision::ask}}; },
      {"d", "d/a"}},
+    {"what is hidden, also what is new, and a deleted directory that it was in",
+     {created(".NPMRC"), deleted("d", directory()), deleted("d/key"), deleted("d/other"), created("e"),
+      changed("real/key")},
+     {},
+     {".NPMRC", "d", "d/key", "d/other", "real/key"},
+     [](ChangeRules& all) {
+       all.hidden = HiddenPaths::read({{"**/.npmrc", "d/key"}, {{.path = "/ws/real/key"}}}).value();
+     }},
     {"a file that becomes a directory",
      {changed("d", file(), directory(), {.kind = true}), created("d/a")},
      {},

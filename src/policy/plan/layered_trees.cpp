@@ -84,6 +84,12 @@ void show_live(ConfinementPlan& plan, const std::vector<FileFact>& directories) 
     });
     if (outer == view.end()) continue;
     std::string target = outer->target + directory.path.substr(outer->source.size());
+    // Live, a directory above what is hidden could be renamed, and the next call would not find it.
+    const bool meets_hidden = std::ranges::any_of(view, [&](const ViewEntry& entry) {
+      return entry.access == Access::none &&
+             (is_beneath(entry.target, target) || is_beneath(target, entry.target));
+    });
+    if (meets_hidden) continue;
     view.push_back(view::owned_tree(directory, std::move(target), outer->access, "live_paths"));
   }
   view::put_in_order(view);

@@ -88,5 +88,19 @@ TEST(LayeredTrees, LiveDirectoriesAreShownAboveTheLayerTheyLieIn) {
   EXPECT_EQ(layered_trees(plan).size(), 1U);
 }
 
+TEST(LayeredTrees, WhatIsHiddenOrHoldsSomethingHiddenIsNotShownLive) {
+  ConfinementPlan plan;
+  plan.view.push_back(entry({"/w", "/w"}));
+  plan.view.push_back({.kind = EntryKind::tmpfs, .access = Access::none, .target = "/w/target"});
+  plan.view.push_back({.kind = EntryKind::tree, .access = Access::none, .target = "/w/data/deep/.env"});
+  ASSERT_TRUE(layer_writes(plan).ok());
+  show_live(plan, {{.kind = FileFact::Kind::directory, .path = "/w/target"},
+                   {.kind = FileFact::Kind::directory, .path = "/w/target/debug"},
+                   {.kind = FileFact::Kind::directory, .path = "/w/data"},
+                   {.kind = FileFact::Kind::directory, .path = "/w/other"}});
+  ASSERT_EQ(live_trees(plan).size(), 1U);
+  EXPECT_EQ(live_trees(plan)[0]->target, "/w/other");
+}
+
 }  // namespace
 }  // namespace cloche

@@ -472,6 +472,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   if (request.program) TRY(add_judged(plan, *request.program, "a program of Cloche's own"));
   TRY(add_own(plan, request, facts, Own::tool_path));
   TRY(view::hide_own_files(plan, facts));
+  TRY(view::hide_files(plan, facts, writes_of(request)));
   TRY(add_own(plan, request, facts, Own::task));
   if (request.script) add_script(plan, *request.script);
   view::put_in_order(plan.view.edit());

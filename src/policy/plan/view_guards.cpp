@@ -170,6 +170,53 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   return {};
 }
 
+namespace {
+
+bool is_or_lies_in(const ViewEntry& entry, const FileFact& hidden) {
+  return is_shown(entry) && entry.owned &&
+         (is_beneath(hidden.path, entry.source) || is_same(hidden, entry.device, entry.inode));
+}
+
+// What was granted is not silently missing. What is shown once more for another reason, as a member of the
+// protected set is, stays away.
+Result<void> take_hidden_away(ConfinementPlan& plan, const Facts& facts) {
+  const auto is_granted = [&](const ViewEntry& entry) {
+    return entry.source == facts.workspace.path ||
+           std::ranges::any_of(facts.grants, [&](const FileFact& it) { return it.path == entry.source; });
+  };
+  for (const FileFact& hidden : facts.hide.found) {
+    for (const auto& entry : plan.view) {
+      if (is_or_lies_in(entry, hidden) && is_granted(entry))
+        return refusal(entry.source + " is to be hidden (" + hidden.path + "), and cannot be shown",
+                       "leave out the grant, or change hide");
+    }
+    std::erase_if(plan.view.edit(), [&](const ViewEntry& entry) { return is_or_lies_in(entry, hidden); });
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> hide_files(ConfinementPlan& plan, const Facts& facts, Writes writes) {
+  TRY(take_hidden_away(plan, facts));
+  std::vector<ViewEntry> pins;
+  std::vector<ViewEntry> masks;
+  for (const FileFact& hidden : facts.hide.found) {
+    for (const auto& entry : plan.view) {
+      const auto below = is_shown(entry) ? place_in(entry, hidden, facts.above_own) : std::nullopt;
+      if (!below || below->empty()) continue;  // empty: the system's own, where a link leads
+      if (writes == Writes::live && is_writable(entry))
+        pin_way(pins, plan, entry, hidden, *below, facts.above_own);
+      const std::string target = seen_below(entry, *below);
+      masks.push_back(hidden.kind == Kind::directory ? mask(target, "hidden by the operator")
+                                                     : empty_file(target, "hidden by the operator"));
+    }
+  }
+  plan.view.append(pins);
+  plan.view.append(masks);
+  return {};
+}
+
 Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   const FileFact& config = facts.project_config;
   if (!config.exists()) return {};

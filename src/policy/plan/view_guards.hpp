@@ -20,6 +20,10 @@ bool is_own_file(const Facts& facts, const FileFact& fact);
 // granted, by whatever name. In a tree that can be written they may only lie right at its root.
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
 
+// What the operator hides (`hide`) is seen as empty and cannot be opened, wherever it is shown. In trees that
+// are written live, no directory on the way to it can be renamed: the next call would not find it.
+Result<void> hide_files(ConfinementPlan& plan, const Facts& facts, Writes writes);
+
 // What the project says about commands is not a command's to change or to take away, wherever it is shown.
 Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/sys/path.hpp"
 #include "policy/plan/plan_run.hpp"
 
 namespace cloche {
@@ -75,6 +76,56 @@ TEST(ViewGuards, OwnFilesAreMaskedByWhateverNameTheirTreeHas) {
       EXPECT_EQ(masks_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
     }
   }
+}
+
+TEST(ViewGuards, WhatIsHiddenIsMaskedWhereverItIsShown) {
+  Facts facts = host();
+  const std::string workspace = facts.workspace.path;
+  facts.hide.found = {found(Kind::file, workspace + "/a/.env", 50), found(Kind::directory, "/srv/keys", 51)};
+  facts.above_own.push_back(found(Kind::directory, workspace + "/a", 52));
+  const auto shown = [](const ConfinementPlan& plan) {
+    std::string text;
+    for (const auto& entry : plan.view)
+      if (entry.why == "hidden by the operator" || entry.why == "on the way to what is kept")
+        text += (text.empty() ? "" : " ") + entry.target + (entry.access == Access::none ? "" : "+");
+    return text;
+  };
+  const struct {
+    FileFact grant;
+    Writes writes;
+    std::string answer;  // a pin has a +; "refused"
+  } rows[] = {
+      {found(Kind::directory, "/srv/other", 60), Writes::commit, workspace + "/a/.env"},
+      {found(Kind::directory, "/srv", 61), Writes::commit, "/srv/keys " + workspace + "/a/.env"},
+      {found(Kind::directory, "/srv/other", 60), Writes::live, workspace + "/a+ " + workspace + "/a/.env"},
+      {found(Kind::directory, "/srv/keys", 51), Writes::commit, "refused"},
+      {found(Kind::directory, "/srv/keys/below", 62), Writes::commit, "refused"},
+      {found(Kind::directory, "/mnt/alias", 51), Writes::commit, "refused"},
+  };
+  for (const auto& row : rows) {
+    RunRequest request{.argv = {"true"}};
+    request.writes = row.writes;
+    request.grants = {{.source = "given"}};
+    facts.grants = {row.grant};
+    const auto plan = plan_run(request, facts);
+    EXPECT_EQ(plan.ok() ? shown(plan.value()) : "refused", row.answer) << row.grant.path;
+  }
+}
+
+TEST(ViewGuards, AHiddenMemberOfTheProtectedSetIsNotShownReadOnly) {
+  Facts facts = host();
+  const std::string envrc = facts.workspace.path + "/.envrc";
+  const std::string git = facts.workspace.path + "/.git";
+  facts.guard.kept = {found(Kind::file, envrc, 50), found(Kind::directory, git + "/hooks", 53)};
+  facts.hide.found = {found(Kind::file, envrc, 50), found(Kind::directory, git, 54)};
+  RunRequest request{.argv = {"true"}};
+  const auto plan = plan_run(request, facts);
+  ASSERT_TRUE(plan.ok()) << describe(plan.error());
+  std::string shown;
+  for (const auto& entry : plan.value().view)
+    if (is_beneath(envrc, entry.target) || is_beneath(git, entry.target))
+      shown += entry.target + (entry.access == Access::none ? " " : "! ");
+  EXPECT_EQ(shown, envrc + " " + git + " ");
 }
 
 TEST(ViewGuards, WhatIsNotThereYetMayNotBeMovedEither) {

@@ -37,8 +37,12 @@ std::vector<std::string_view> words_between(std::string_view inside) {
   return words;
 }
 
+}  // namespace
+
 // Replaces the first pair of braces in each pattern until none has any.
-Result<std::vector<std::string>> without_braces(std::string_view text) {
+Result<std::vector<std::string>> expand_braces(std::string_view text) {
+  if (text.size() > longest_glob)
+    return refusal("a glob longer than " + std::to_string(longest_glob) + " bytes");
   std::vector<std::string> open = {std::string(text)};
   std::vector<std::string> done;
   while (!open.empty()) {
@@ -60,8 +64,6 @@ Result<std::vector<std::string>> without_braces(std::string_view text) {
   }
   return done;
 }
-
-}  // namespace
 
 bool components_match(const GlobComponents& pattern, const std::vector<std::string_view>& path) {
   // As glob_matches does it with characters: on a mismatch the last ** takes one component more.
@@ -89,10 +91,8 @@ bool components_match(const GlobComponents& pattern, const std::vector<std::stri
 }
 
 Result<PathGlob> PathGlob::read(std::string_view text) {
-  if (text.size() > longest_glob)
-    return refusal("a glob longer than " + std::to_string(longest_glob) + " bytes");
   PathGlob glob;
-  for (const auto& pattern : TRY(without_braces(text))) {
+  for (const auto& pattern : TRY(expand_braces(text))) {
     const auto names = components_of(pattern);
     GlobComponents components(names.begin(), names.end());
     if (pattern.find('/') == std::string::npos) components.insert(components.begin(), "**");

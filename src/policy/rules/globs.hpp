@@ -15,6 +15,9 @@ using GlobComponents = std::vector<std::string>;
 
 bool components_match(const GlobComponents& pattern, const std::vector<std::string_view>& path);
 
+// The globs that one with {a,b} stands for. The error says what is wrong with it, without a place.
+Result<std::vector<std::string>> expand_braces(std::string_view text);
+
 // A glob as models write it. {a,b} stands for each of its words; [ is itself, because files are named
 // "[id].tsx". One without a slash is about the name alone, at any depth.
 class PathGlob {

@@ -154,6 +154,11 @@ std::string_view fault_of_live_path(std::string_view item) {
              : "has what is no path below a workspace";
 }
 
+std::string_view fault_of_hidden(std::string_view item) {
+  return HiddenGlobs::read({std::string(item)}).ok() ? ""
+                                                     : "has what is no pattern of paths below a workspace";
+}
+
 // A grant opens exactly what it names.
 std::string_view fault_of_secret(std::string_view item) {
   const bool home = item.starts_with("~/") && is_plain_absolute(item.substr(1));
@@ -334,6 +339,8 @@ constexpr SettingRow table[] = {
     {"live_paths", "a list of directories below the workspace", "", together,
      read_list<&Settings::live_paths, fault_of_live_path>},
     {"net", "a list of hosts", "those of the operator's that stay", together, read_net},
+    {"hide", "a list of patterns of paths", "patterns; all of them count", together,
+     read_list<&Settings::hide, fault_of_hidden>},
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},

@@ -99,6 +99,7 @@ struct Settings {
   Setting<Writes> writes = {.value = Writes::commit};
   Setting<Writes> background = {.value = Writes::commit};  // of commands that an agent does not wait for
   Setting<Texts> live_paths = {};                          // below a workspace: written without a layer
+  Setting<Texts> hide = {};                                // of the shown trees, what no call reads
   Setting<UndoBounds> undo = {};
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace cloche {
@@ -222,6 +223,15 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
   }
 }
 
+TEST(Settings, EveryFileMayHideAndNoneTakesBack) {
+  const auto settings =
+      read({.managed = R"({"hide": ["a"]})", .user = R"({"hide": ["b"]})", .project = R"({"hide": ["c"]})"});
+  ASSERT_TRUE(settings.ok()) << describe(settings.error());
+  auto hidden = settings.value().hide.value;
+  std::ranges::sort(hidden);
+  EXPECT_EQ(hidden, (Texts{"a", "b", "c"}));
+}
+
 TEST(Settings, ABadWordRefusesWithFileAndLine) {
   struct Row {
     const char* text;
@@ -250,6 +260,9 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {R"({"tool_path": "/bin"})", "U:1: tool_path is not a list"},
       {R"({"background": "stage"})", R"(U:1: background is not "commit" or "live")"},
       {R"({"live_paths": ["a/../.."]})", "U:1: live_paths has what is no path below a workspace"},
+      {"{\"hide\": [\".env\",\n\"/etc\"]}", "U:2: hide has what is no pattern of paths below a workspace"},
+      {R"({"hide": ["a/../b"]})", "U:1: hide has what is no pattern"},
+      {R"({"hide": ".env"})", "U:1: hide is not a list"},
       {R"({"secret_grants": [1]})", "U:1: secret_grants is not a list of texts"},
       {"{\"secret_grants\": [\n\"~/.ssh/*\"]}", "U:2: secret_grants has a glob: name each path"},
       {R"({"secret_grants": ["/home/u/.aws/cred[s]"]})", "U:1: secret_grants has a glob"},

@@ -15,6 +15,7 @@
 #include "policy/plan/system_view.hpp"
 #include "policy/protected/git_config.hpp"
 #include "store/config/config_paths.hpp"
+#include "store/host/hidden_files.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/host/toolchains.hpp"
 #include "store/host/worktree.hpp"
@@ -403,6 +404,12 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   for (auto& grant : facts.grants) look_at_mount(grant);
   if (facts.git_common) look_at_mount(*facts.git_common);
   for (auto& place : facts.git_written) look_at_mount(place);
+  if (!request.hide.empty()) {
+    std::vector<FileFact> trees = facts.grants;
+    trees.insert(trees.begin(), facts.workspace);
+    facts.hide = TRY(find_hidden(request.hide, trees, {.apart = facts.state.path}));
+    for (const auto& hidden : facts.hide.found) look_above(facts.above_own, hidden);
+  }
   facts.mount_aliases = look_at_aliases(request, facts, mounts);
   facts.with_other_names = that_could_lie_in(trees_of(facts), std::move(facts.with_other_names));
   return seen;

@@ -32,8 +32,8 @@ FileEntry::Kind kind_of_entry(FileKind kind) {
 class StagedWalk : public FileWalk {
  public:
   StagedWalk(const StagedFiles& files, const std::string& shown, const std::string& place,
-             const WalkLimits& limits, const Visit& visit)
-      : FileWalk(-1, shown, place, limits, visit),
+             const IsHidden& is_hidden, const WalkLimits& limits, const Visit& visit)
+      : FileWalk(-1, shown, place, is_hidden, limits, visit),
         files_(files),
         shown_(shown),
         place_(place),
@@ -99,27 +99,29 @@ std::optional<std::vector<std::string>> StagedFiles::names_in(const std::string&
 }
 
 // Where the path leads, in the workspace.
-Result<std::string> StagedFiles::find(const std::string& path) const {
+Result<std::string> StagedFiles::find(const HeldWorkspace& project, const std::string& path) const {
   const PathEnd end = trees_.follow(trees_.absolute({0, path}), Side::after);
   if (end.place != PathEnd::Place::inside || end.where.tree != 0) return path_error(path, EXDEV);
   if (is_cloches_own(end.where.path)) return leads_to_cloches_own(path);
+  if (project.hides(end.where.path)) return leads_to_hidden(path);
   if (look(end.where.path).presence != Presence::present) return path_error(path, ENOENT);
   return end.where.path;
 }
 
 Result<FilePart> StagedFiles::read(HeldWorkspace& project, const std::string& path, uint64_t offset,
                                    uint64_t most) const {
-  const std::string place = TRY(find(path));
+  const std::string place = TRY(find(project, path));
   if (directories_.find(0, place) == nullptr) return project.read(place, offset, most);
   const OwnedFd fd = open_file(place);
   if (!fd) return path_error(path, look(place).kind == FileKind::directory ? EISDIR : EINVAL);
   return read_found(fd.get(), path, offset, most);
 }
 
-Result<Walked> StagedFiles::walk(const std::string& path, const WalkLimits& limits,
-                                 const Visit& visit) const {
-  const std::string place = TRY(find(path));
-  StagedWalk walk(*this, path, place, limits, visit);
+Result<Walked> StagedFiles::walk(const HeldWorkspace& project, const std::string& path,
+                                 const WalkLimits& limits, const Visit& visit) const {
+  const std::string place = TRY(find(project, path));
+  const IsHidden is_hidden = [&](const std::string& below) { return project.hides(below); };
+  StagedWalk walk(*this, path, place, is_hidden, limits, visit);
   const FileKind kind = look(place).kind;
   return kind == FileKind::directory ? walk.directory() : walk.single(kind_of_entry(kind));
 }

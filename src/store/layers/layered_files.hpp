@@ -25,7 +25,8 @@ class StagedFiles {
   // As those of WorkspaceFiles; `project` has what the set did not change.
   Result<FilePart> read(HeldWorkspace& project, const std::string& path, uint64_t offset,
                         uint64_t most) const;
-  Result<Walked> walk(const std::string& path, const WalkLimits& limits, const Visit& visit) const;
+  Result<Walked> walk(const HeldWorkspace& project, const std::string& path, const WalkLimits& limits,
+                      const Visit& visit) const;
 
   // What is at the path itself, no link followed.
   BeforeAndAfter::Entry look(const std::string& path) const { return trees_.look({0, path}, Side::after); }
@@ -35,7 +36,7 @@ class StagedFiles {
 
  private:
   StagedFiles(StoredSet set, HeldTrees held);
-  Result<std::string> find(const std::string& path) const;
+  Result<std::string> find(const HeldWorkspace& project, const std::string& path) const;
 
   StoredSet set_;
   HeldTrees held_;
@@ -59,7 +60,7 @@ class LayeredFiles : public WorkspaceFiles {
   Result<Replaced> replace(const std::string& path, std::string_view bytes,
                            const std::optional<FileStamp>& only_if = std::nullopt) override;
   Result<Walked> walk(const std::string& path, const WalkLimits& limits, const Visit& visit) override {
-    return staged_ ? staged_->walk(path, limits, visit) : project_.walk(path, limits, visit);
+    return staged_ ? staged_->walk(project_, path, limits, visit) : project_.walk(path, limits, visit);
   }
 
  private:

@@ -34,11 +34,12 @@ FileEntry::Kind kind_of(mode_t mode) {
   return S_ISLNK(mode) ? FileEntry::Kind::link : FileEntry::Kind::other;
 }
 
-FileWalk::FileWalk(int start, const std::string& shown, const std::string& place, const WalkLimits& limits,
-                   const Visit& visit)
+FileWalk::FileWalk(int start, const std::string& shown, const std::string& place, const IsHidden& is_hidden,
+                   const WalkLimits& limits, const Visit& visit)
     : start_(start),
       shown_(shown),
       place_(place),
+      is_hidden_(is_hidden),
       visit_(visit),
       deadline_ms_(sys::monotonic_ms() + limits.milliseconds),
       entries_left_(limits.entries) {}
@@ -88,9 +89,10 @@ bool FileWalk::descend(const std::string& below) {
 bool FileWalk::visit_child(const std::string& below, const Child& child) {
   const std::string path = joined(below, child.name);
   if (is_cloches_own(joined(place_, path))) return true;
-  const WalkStep next = visit_({joined(shown_, path), child.kind}, *this);
+  const auto kind = is_hidden_(joined(place_, path)) ? FileEntry::Kind::hidden : child.kind;
+  const WalkStep next = visit_({joined(shown_, path), kind}, *this);
   if (next == WalkStep::stop) return end(out_of_time() ? WalkEnd::out_of_time : WalkEnd::stopped_by_visitor);
-  return next == WalkStep::over || child.kind != FileEntry::Kind::directory || descend(path);
+  return next == WalkStep::over || kind != FileEntry::Kind::directory || descend(path);
 }
 
 // Sorted. Of a directory with more than may be visited the rest is not even read.

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@ namespace cloche {
 
 FileEntry::Kind kind_of(mode_t mode);
 
+// Of a path relative to the workspace. What is hidden is visited by its name alone.
+using IsHidden = std::function<bool(const std::string& path)>;
+
 class FileWalk : public WalkView {
  public:
   // `shown` is how entries are named, `place` where the start really is; both relative to the workspace.
-  FileWalk(int start, const std::string& shown, const std::string& place, const WalkLimits& limits,
-           const Visit& visit);
+  FileWalk(int start, const std::string& shown, const std::string& place, const IsHidden& is_hidden,
+           const WalkLimits& limits, const Visit& visit);
 
   Walked directory();
   Walked single(FileEntry::Kind kind);  // the start is no directory
@@ -42,6 +46,7 @@ class FileWalk : public WalkView {
   int start_;
   const std::string& shown_;
   const std::string& place_;
+  const IsHidden& is_hidden_;
   const Visit& visit_;
   uint64_t deadline_ms_;
   size_t entries_left_;

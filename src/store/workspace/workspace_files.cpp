@@ -37,7 +37,8 @@ Result<struct stat> status_of(int fd, const std::string& path) {
 Result<HeldWorkspace> HeldWorkspace::open(const Permit& permit, const WriteOptions& options) {
   OwnedFd root(::fcntl(permit.prepared().seen.workspace(), F_DUPFD_CLOEXEC, 0));
   if (!root) return system_error("hold the workspace");
-  return HeldWorkspace(std::move(root), options);
+  HiddenPaths hidden = TRY(HiddenPaths::read(permit.facts().hide));
+  return HeldWorkspace(std::move(root), permit.facts().workspace.path, std::move(hidden), options);
 }
 
 Result<std::string> HeldWorkspace::place_of(int fd) const {
@@ -50,6 +51,7 @@ Result<std::string> HeldWorkspace::place_of(int fd) const {
 Result<HeldWorkspace::Found> HeldWorkspace::find(const std::string& path, int flags) const {
   Found found = TRY(open_where_it_leads(path, flags));
   if (is_cloches_own(found.place)) return leads_to_cloches_own(path);
+  if (hides(found.place)) return leads_to_hidden(path);
   return found;
 }
 
@@ -65,6 +67,10 @@ Result<HeldWorkspace::Found> HeldWorkspace::open_where_it_leads(const std::strin
 
 Error leads_to_cloches_own(const std::string& path) {
   return {Cause::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
+}
+
+Error leads_to_hidden(const std::string& path) {
+  return {Cause::system, "'" + shown(path) + "' is hidden, and no call reads it", EACCES, {}};
 }
 
 Result<FilePart> HeldWorkspace::read(const std::string& path, uint64_t offset, uint64_t most) {
@@ -98,7 +104,8 @@ Result<WorkspaceFiles::Replaced> HeldWorkspace::replace(const std::string& path,
 Result<Walked> HeldWorkspace::walk(const std::string& path, const WalkLimits& limits, const Visit& visit) {
   auto found = TRY(find(path, O_PATH));
   const auto seen = TRY(status_of(found.fd.get(), path));
-  FileWalk walk(found.fd.get(), path, found.place, limits, visit);
+  const IsHidden is_hidden = [&](const std::string& place) { return hides(place); };
+  FileWalk walk(found.fd.get(), path, found.place, is_hidden, limits, visit);
   return S_ISDIR(seen.st_mode) ? walk.directory() : walk.single(kind_of(seen.st_mode));
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/sys/fd.hpp"
 #include "policy/gates/permit.hpp"
+#include "policy/rules/hidden_globs.hpp"
 #include "store/workspace/file_replacement.hpp"
 #include "tools/files/workspace_access.hpp"
 
@@ -23,6 +24,7 @@ Result<FilePart> read_found(int fd, const std::string& path, uint64_t offset, ui
 
 // What a link may not lead a reader to.
 Error leads_to_cloches_own(const std::string& path);
+Error leads_to_hidden(const std::string& path);
 
 class HeldWorkspace : public WorkspaceFiles {
  public:
@@ -34,9 +36,15 @@ class HeldWorkspace : public WorkspaceFiles {
                            const std::optional<FileStamp>& only_if = std::nullopt) override;
   Result<Walked> walk(const std::string& path, const WalkLimits& limits, const Visit& visit) override;
 
+  // By the operator's key `hide`; every link of the path is resolved.
+  bool hides(const std::string& path) const { return hidden_.hides(judged_path_, path); }
+
  private:
-  explicit HeldWorkspace(OwnedFd root, const WriteOptions& options = {})
-      : root_(std::move(root)), options_(options) {}
+  HeldWorkspace(OwnedFd root, std::string judged_path, HiddenPaths hidden, const WriteOptions& options)
+      : root_(std::move(root)),
+        judged_path_(std::move(judged_path)),
+        hidden_(std::move(hidden)),
+        options_(options) {}
 
   struct Found {
     OwnedFd fd;
@@ -47,6 +55,8 @@ class HeldWorkspace : public WorkspaceFiles {
   Result<std::string> place_of(int fd) const;
 
   OwnedFd root_;
+  std::string judged_path_;
+  HiddenPaths hidden_;
   WriteOptions options_;
 };
 

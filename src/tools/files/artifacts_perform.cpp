@@ -119,6 +119,7 @@ std::string_view name_of(FileEntry::Kind kind) {
     case FileEntry::Kind::directory: return "directory";
     case FileEntry::Kind::link: return "link";
     case FileEntry::Kind::other: return "other";
+    case FileEntry::Kind::hidden: return "hidden";
   }
   return "other";
 }
@@ -130,6 +131,7 @@ std::string line_of(const FileEntry& entry, uint64_t size) {
     case FileEntry::Kind::directory: return path + "/";
     case FileEntry::Kind::link: return path + " (a link)";
     case FileEntry::Kind::other: return path + " (neither a file nor a directory)";
+    case FileEntry::Kind::hidden: return path + " (hidden)";
   }
   return path;
 }

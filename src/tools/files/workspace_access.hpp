@@ -33,7 +33,7 @@ struct FilePart {
 };
 
 struct FileEntry {
-  enum class Kind { file, directory, link, other };
+  enum class Kind { file, directory, link, other, hidden };  // hidden: whatever it is
 
   std::string path;  // relative to the workspace
   Kind kind = Kind::other;

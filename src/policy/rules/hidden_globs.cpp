@@ -1,0 +1,110 @@
+#include "policy/rules/hidden_globs.hpp"
+
+#include <algorithm>
+
+#include "base/sys/path.hpp"
+#include "base/text/ascii.hpp"
+#include "policy/protected/folded_name.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view any_depth = "**";
+
+Result<GlobComponents> read_pattern(std::string_view text) {
+  if (text.starts_with('/')) return refusal("a pattern is relative to the workspace, and has no / in front");
+  GlobComponents components;
+  for (const auto& name : components_of(text)) {
+    if (name == "..") return refusal("a pattern does not go up with ..");
+    components.push_back(name == any_depth ? std::string(name) : folded_name(name));
+  }
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return !ascii::is_control(c); });
+  if (!is_plain || components.empty()) return refusal("a pattern names a path, in plain characters");
+  return components;
+}
+
+// How far a pattern can have come after some names: by its components, the last is "all of them".
+using Progress = std::vector<bool>;
+
+void skip_any_depth(const GlobComponents& pattern, Progress& progress) {
+  for (size_t i = 0; i < pattern.size(); ++i)
+    if (progress[i] && pattern[i] == any_depth) progress[i + 1] = true;
+}
+
+Progress first_step(const GlobComponents& pattern) {
+  Progress progress(pattern.size() + 1);
+  progress[0] = true;
+  skip_any_depth(pattern, progress);
+  return progress;
+}
+
+Progress next_step(const GlobComponents& pattern, const Progress& progress, std::string_view name) {
+  Progress next(pattern.size() + 1);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (!progress[i]) continue;
+    const bool stays = pattern[i] == any_depth;
+    if (stays) next[i] = true;
+    if (!stays && glob_matches(pattern[i], name)) next[i + 1] = true;
+  }
+  skip_any_depth(pattern, next);
+  return next;
+}
+
+std::vector<std::string> folded_names(std::string_view path) {
+  std::vector<std::string> names;
+  for (const auto& name : components_of(path)) names.push_back(folded_name(name));
+  return names;
+}
+
+}  // namespace
+
+Result<HiddenGlobs> HiddenGlobs::read(const std::vector<std::string>& patterns) {
+  HiddenGlobs globs;
+  for (const auto& text : patterns)
+    for (const auto& pattern : TRY(expand_braces(text)))
+      globs.patterns_.push_back(TRY(read_pattern(pattern)));
+  return globs;
+}
+
+bool HiddenGlobs::hides(std::string_view path) const {
+  if (patterns_.empty()) return false;
+  const auto names = folded_names(path);
+  return std::ranges::any_of(patterns_, [&](const GlobComponents& pattern) {
+    Progress progress = first_step(pattern);
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      progress = next_step(pattern, progress, name);
+      return progress.back();
+    });
+  });
+}
+
+HiddenGlobs::Search HiddenGlobs::search(std::string_view directory) const {
+  const auto names = folded_names(directory);
+  Search found = Search::none;
+  for (const auto& pattern : patterns_) {
+    Progress progress = first_step(pattern);
+    for (const auto& name : names) progress = next_step(pattern, progress, name);
+    if (std::find(progress.begin(), progress.end(), true) == progress.end()) continue;
+    const auto first_any = static_cast<size_t>(std::ranges::find(pattern, any_depth) - pattern.begin());
+    if (names.size() <= first_any) return Search::across_links;
+    found = Search::inside;
+  }
+  return found;
+}
+
+Result<HiddenPaths> HiddenPaths::read(const HideFacts& facts) {
+  HiddenPaths paths;
+  paths.globs_ = TRY(HiddenGlobs::read(facts.patterns));
+  for (const FileFact& found : facts.found) paths.found_.push_back(found.path);
+  return paths;
+}
+
+bool HiddenPaths::hides(const std::string& root, const std::string& path) const {
+  return globs_.hides(path) || is_beneath_any(found_, root == "/" ? "/" + path : root + "/" + path);
+}
+
+bool searches_everywhere(std::string_view pattern) {
+  return pattern.find(any_depth) != std::string_view::npos;
+}
+
+}  // namespace cloche
