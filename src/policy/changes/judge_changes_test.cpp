@@ -168,6 +168,19 @@ const Row moves[] = {
       created("t/.envrc", file(0755))},
      [](ChangeFacts& facts) { say_same(facts, "s/.envrc", "t/.envrc"); },
      {"s", "s/.envrc", "t/.envrc"}},
+    {"a link that climbs behind a name, with its directory",
+     {deleted("s", directory()), deleted("s/l", link("a/../b")), created("t", directory()),
+      created("t/l", link("a/../b"))},
+     [](ChangeFacts& facts) {
+       facts.links[{0, "t/l"}] = inside("t/b");
+     }},
+    {"one that says something else then",
+     {deleted("s", directory()), deleted("s/l", link("a/../b")), created("t", directory()),
+      created("t/l", link("b/../a"))},
+     [](ChangeFacts& facts) {
+       facts.links[{0, "t/l"}] = inside("t/a");
+     },
+     {"t/l"}},
     {"into a directory that was there",
      {deleted("s", directory()), deleted("s/.envrc"), created("t/.envrc")},
      [](ChangeFacts& facts) {
@@ -256,6 +269,31 @@ const Row repositories[] = {
      {},
      {},
      [](ChangeRules& rules) { rules.rules = {{.action = Decision::allow}}; }},
+    {"what git needs of one that stays",
+     {deleted(".git/HEAD"), changed(".git/objects", directory(), file(), {.kind = true}),
+      deleted(".git/refs", directory()), changed(".git/index")},
+     add_repository,
+     {},
+     {},
+     {".git/HEAD", ".git/objects", ".git/refs"},
+     true},
+    {"likewise of a bare one",
+     {deleted("x/HEAD")},
+     [](ChangeFacts& facts) { add_directory(facts, "x", in_git); },
+     {},
+     {},
+     {"x/HEAD"}},
+    {"likewise where the operator lets it",
+     {deleted(".git/HEAD")},
+     add_repository,
+     {},
+     [](ChangeRules& rules) { rules.rules = {{.action = Decision::allow}}; }},
+    {"it is written anew", {changed(".git/HEAD")}, add_repository},
+    {"such names of what is no repository",
+     {deleted("x/HEAD"), deleted("x/refs", directory())},
+     [](ChangeFacts& facts) {
+       add_directory(facts, "x", {{"HEAD", NameKind::other}, {"refs", NameKind::directory}});
+     }},
     {"it is replaced by a link",
      {changed(".git", directory(), link("g"), {.kind = true}), deleted(".git/config"), deleted(".git/HEAD")},
      [](ChangeFacts& facts) {
@@ -371,6 +409,12 @@ const Row rights[] = {
      },
      {"etc", "out", "unseen"}},
     {"a link that is as it was", {changed("l", link("/x"), link("/x"), {.times = true})}},
+    {"links that climb",
+     {created("up", link("../d")), created("behind", link("d/../e")), created("d/behind", link("../d/../e"))},
+     [](ChangeFacts& facts) {
+       facts.links = {{{0, "up"}, inside("d")}, {{0, "behind"}, inside("e")}, {{0, "d/behind"}, inside("e")}};
+     },
+     {"behind", "d/behind"}},
 };
 
 PathGlob glob(const char* text) { return std::move(PathGlob::read(text)).value(); }
@@ -462,6 +506,41 @@ TEST(JudgeChanges, RightsAndLinks) {
 }
 TEST(JudgeChanges, RulesOfTheOperator) {
   for (const auto& row : rules) expect(row);
+}
+
+// One question about a repository that goes as a whole, and another one about what goes of one that stays.
+TEST(JudgeChanges, WhatGoesWithARepositoryIsNoQuestionOfItsOwn) {
+  const auto reason = [](Changes changes) {
+    const ChangeSet set = set_of(std::move(changes));
+    ChangeFacts facts;
+    facts.trees.resize(1);
+    facts.files_counted = 1000;
+    add_repository(facts);
+    const JudgedChanges judged = judge_changes(set, facts, {});
+    for (size_t i = 0; i < set.changes.size(); ++i)
+      if (set.changes[i].path == ".git/HEAD") return judged.verdicts[i].reason;
+    return std::string("no HEAD");
+  };
+  EXPECT_EQ(reason({deleted(".git/HEAD")}), "it takes away what git needs of a repository that stays");
+  EXPECT_EQ(reason({deleted(".git", directory()), deleted(".git/HEAD")}),
+            "it deletes a repository with its history");
+}
+
+// Of links that were let through before, by where they lead now.
+TEST(JudgeChanges, LinksThatLeadElsewhereByNow) {
+  const ChangeSet set =
+      set_of({created("away", link("d/x")), created("own", link("/ws/d/x")), created("stays", link("d/y")),
+              created("said-so", link("/home/u/x")), created("system", link("d/z")),
+              created("unseen", link("d/u")), changed("file")});
+  ChangeFacts facts;
+  facts.links = {{{0, "away"}, outside("/home/u/x")},
+                 {{0, "own"}, outside("/home/u/x")},
+                 {{0, "stays"}, inside("d/y")},
+                 {{0, "said-so"}, outside("/home/u/x")},
+                 {{0, "system"}, outside("/usr/bin/x")}};
+  Paths found;
+  for (const size_t place : redirected_links(set, facts, {})) found.push_back(set.changes[place].path);
+  EXPECT_EQ(found, (Paths{"away", "own"}));
 }
 
 TEST(JudgeChanges, DeletingMoreThanHalfAsks) {
