@@ -694,6 +694,23 @@ git clone -q . ../acts; cd ../acts; echo '{}' > .mcp.json; git add .; git commit
   EXPECT_EQ(status("acts"), " D .mcp.json\n");
 }
 
+// As root a command has other ids than the files, and an overlay another device. Git neither inside nor
+// outside takes the other's index for stale: it would write it anew.
+TEST_P(Commit, GitInsideAndOutsideShareAnIndex) {
+  NEEDS("git");
+  ASSERT_TRUE(exited(
+      outside("git init -q .; for i in 1 2 3; do echo $i > $i; done; touch -d 2020-01-01 1 2 3; git add ."),
+      0));
+  const auto index = [&] { return outside("git status > ../seen; stat -c '%i %y' .git/index").out; };
+  const std::string before = index();
+  const Answer ran = after("git status --short");
+  EXPECT_EQ(changes(ran.json), Paths());
+  EXPECT_EQ(index(), before);
+  EXPECT_FALSE(changes(after("rm .git/index; git reset -q; git add .").json).empty());
+  const std::string made = outside("stat -c '%i %y' .git/index").out;
+  EXPECT_EQ(index(), made) << "an index that was made inside";
+}
+
 // Git compares what it noted of a file in the index, before it looks at the bytes.
 TEST_P(Commit, GitsIndexFitsTheFilesAfterwards) {
   NEEDS("git");
