@@ -10,6 +10,7 @@
 
 #include "base/sys/sys.hpp"
 #include "cloche/cloche.h"
+#include "store/commit/change_sets.hpp"
 #include "tools/fixture.hpp"
 
 namespace cloche::test {
@@ -263,6 +264,52 @@ TEST(Library, WhatARuleAsksAboutIsAskedWhenTheCallHasEnded) {
   }
   ASSERT_EQ(approver.heard.size(), 3U);
   EXPECT_TRUE(contains(approver.heard[0], "deleted old\\n\n")) << approver.heard[0];
+}
+
+// Looks, while it is asked, at whose what is staged is.
+class Onlooker : public Approver {
+ public:
+  explicit Onlooker(std::string state) : state_(std::move(state)) {}
+  ::cloche::Answer ask(const Question&) override { return {}; }
+  std::optional<::cloche::Answer> ask_afterwards(const Question&) override {
+    for (const SetHeader& set : ChangeSets(state_, boot_id()).list()) tasks.push_back(set.task);
+    return std::nullopt;
+  }
+  std::vector<std::string> tasks = {};
+
+ private:
+  std::string state_;
+};
+
+TEST(Library, WhatIsAskedAboutIsOfNoTaskBeforeTheAnswer) {
+  Scene scene{As::self};
+  scene.write("home/.config/cloche/config.json",
+              R"({"changes": [{"kinds": ["deleted"], "action": "ask"}], "commands": "any"})");
+  scene.write("state/.keep", "", 0600);
+  fs::permissions(scene.root() / "state", fs::perms::owner_all);
+  SessionOptions options = default_session();
+  options.run = scene.root() / "run";
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  const std::string state = "XDG_STATE_HOME=" + (scene.root() / "state").string();
+  const std::string home = "HOME=" + (scene.root() / "home").string();
+  std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
+  auto gateway = Gateway::open(options, Environment(block.data()));
+  ASSERT_TRUE(gateway.ok()) << describe(gateway.error());
+  std::ofstream(scene.root() / "run/artifacts/old") << "x";
+  Onlooker approver(scene.root() / "state/cloche");
+  const auto call = [&](const std::string& code) {
+    return gateway.value()
+        ->call({"run_script", R"({"interpreter": "bash", "code": ")" + code + R"("})"}, {.task = "T"},
+               approver)
+        .result;
+  };
+  call("rm old; echo n > new");
+  EXPECT_EQ(approver.tasks, std::vector<std::string>{""});
+  const auto waiting = ChangeSets(scene.root() / "state/cloche", boot_id()).list();
+  ASSERT_EQ(waiting.size(), 1U);
+  EXPECT_NE(waiting[0].task, "");
+  EXPECT_TRUE(contains(call("cat new; ls"), "stdout: n\n"));
+  EXPECT_TRUE(fs::exists(scene.root() / "run/artifacts/old"));
 }
 
 class Loop : public Tools {};

@@ -54,6 +54,15 @@ TEST(Path, PlainAbsoluteHasOneSpelling) {
   }
 }
 
+TEST(Path, ClimbsBehindAName) {
+  for (const char* path :
+       {"a/..", "a/../b", "../a/../b", "/a/../b", "./a/..", "a/b/../../c", "a/./..", "a//../b"})
+    EXPECT_TRUE(climbs_behind_a_name(path)) << path;
+  for (const char* path :
+       {"", "/", "a", "a/b", "..", "../b", "../../a/b", "./../a", "/../a", "..a/b", "a/..b", "a/.../b"})
+    EXPECT_FALSE(climbs_behind_a_name(path)) << path;
+}
+
 TEST(Path, ParentTakesTheLastComponentAway) {
   EXPECT_EQ(parent_of("/a/b/c"), "/a/b");
   EXPECT_EQ(parent_of("/a/b"), "/a");

@@ -173,7 +173,9 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    if (outcome.changes && !outcome.changes->is_whole()) complain(say_changes(*outcome.changes));
+    const bool has_news = outcome.changes && !outcome.changes->goes_without_saying();
+    const std::string line = has_news ? say_changes(*outcome.changes) : "";
+    if (!line.empty()) complain(line);
   }
   return outcome.exit_code;
 }

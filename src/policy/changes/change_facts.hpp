@@ -32,6 +32,7 @@ struct DirectoryAround {
   };
   unsigned mode = 0;
   std::vector<Name> names = {};  // as they were; only those that mean something to git
+  bool is_empty = false;         // nothing at all was in it
 };
 
 // Where a link, or a file of git's that holds a path, leads in the end.
@@ -89,6 +90,13 @@ struct ChangeFacts {
   std::optional<std::string> too_much = {};  // which bound was met: then nothing of the set is judged
   std::vector<TreeMeaning> trees = {};
   std::map<TreePath, DirectoryAround> directories = {};
+  // The operator's own configuration of git names hooks for whatever repository.
+  bool has_hooks_everywhere = false;
+  // In new worktrees: what is as it was, before the call, at the same place of the checkout that the
+  // repository belongs to.
+  std::set<TreePath> as_in_checkout = {};
+  // Files of members whose row has words, and in which none of these is.
+  std::set<TreePath> without_words = {};
   std::map<TreePath, std::string> texts_before = {};  // of members that are judged by what is in them
   std::map<TreePath, std::string> texts_after = {};
   std::map<TreePath, std::string> digests_before = {};  // of members, to tell what only moved

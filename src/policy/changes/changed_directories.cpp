@@ -69,7 +69,8 @@ DirectoryMeaning ChangedDirectories::inherit(const DirectoryMeaning& around, std
     here.is_checkouts = holds_checkouts(name) && around.covered->length == directory_in(path).size() &&
                         around.covered->rule == MemberRule::always;
   } else if (const auto member = around.members.find(name); member != around.members.end()) {
-    here.covered = Membership{member->second.rule, member->second.reason, path.size(), around.part};
+    here.covered =
+        Membership{member->second.rule, member->second.reason, path.size(), around.part, member->second.row};
   } else if (const auto sub = around.subdirectories.find(name); sub != around.subdirectories.end()) {
     here.trail = sub->second.trail;
     here.part = sub->second.part;
@@ -145,7 +146,7 @@ std::optional<Membership> ChangedDirectories::membership(size_t tree, std::strin
   }
   const auto member = around.members.find(std::string(name_in(path)));
   if (member == around.members.end()) return std::nullopt;
-  return Membership{member->second.rule, member->second.reason, path.size(), around.part};
+  return Membership{member->second.rule, member->second.reason, path.size(), around.part, member->second.row};
 }
 
 }  // namespace cloche

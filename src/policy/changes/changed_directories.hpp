@@ -24,6 +24,7 @@ struct Membership {
   std::string_view reason = {};
   size_t length = 0;             // of the member's own path, as a part of the path
   GitPart part = GitPart::none;  // of the directory that the member is in
+  const ProtectedName* row = nullptr;
 };
 
 // One directory on one side.

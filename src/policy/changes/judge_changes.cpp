@@ -272,7 +272,7 @@ JudgedChanges ChangeJudge::judge(const std::vector<ChangeVerdict>& so_far) {
   for (const auto& change : set_.changes) {
     auto reason = why_withheld(change);
     judged.verdicts.push_back(reason ? ChangeVerdict{Fate::withheld, *std::move(reason)}
-                                     : ChangeVerdict{Fate::committed});
+                                     : ChangeVerdict{Fate::committed, members_.note_on(change)});
   }
   apply_rules(judged.verdicts);
   ask_about_repositories(judged.verdicts);

@@ -92,8 +92,10 @@ void expect(const Row& row) {
   EXPECT_EQ(paths_with(set, judged, Fate::withheld), row.withheld);
   EXPECT_EQ(paths_with(set, judged, Fate::asked), row.asked);
   EXPECT_EQ(judged.stage.has_value(), row.is_staged) << judged.stage.value_or("");
-  for (const auto& verdict : judged.verdicts)
-    EXPECT_EQ(verdict.reason.empty(), verdict.fate == Fate::committed) << verdict.reason;
+  for (const auto& verdict : judged.verdicts) {
+    const bool is_noted = verdict.reason.find("it came with a new repository") != std::string::npos;
+    EXPECT_EQ(verdict.reason.empty() || is_noted, verdict.fate == Fate::committed) << verdict.reason;
+  }
 }
 
 const Row members[] = {
@@ -170,6 +172,19 @@ const Row moves[] = {
       created("t/.envrc", file(0755))},
      [](ChangeFacts& facts) { say_same(facts, "s/.envrc", "t/.envrc"); },
      {"s", "s/.envrc", "t/.envrc"}},
+    {"a link that climbs behind a name, with its directory",
+     {deleted("s", directory()), deleted("s/l", link("a/../b")), created("t", directory()),
+      created("t/l", link("a/../b"))},
+     [](ChangeFacts& facts) {
+       facts.links[{0, "t/l"}] = inside("t/b");
+     }},
+    {"one that says something else then",
+     {deleted("s", directory()), deleted("s/l", link("a/../b")), created("t", directory()),
+      created("t/l", link("b/../a"))},
+     [](ChangeFacts& facts) {
+       facts.links[{0, "t/l"}] = inside("t/a");
+     },
+     {"t/l"}},
     {"into a directory that was there",
      {deleted("s", directory()), deleted("s/.envrc"), created("t/.envrc")},
      [](ChangeFacts& facts) {
@@ -281,6 +296,31 @@ const Row repositories[] = {
      {},
      {},
      [](ChangeRules& rules) { rules.rules = {{.action = Decision::allow}}; }},
+    {"what git needs of one that stays",
+     {deleted(".git/HEAD"), changed(".git/objects", directory(), file(), {.kind = true}),
+      deleted(".git/refs", directory()), changed(".git/index")},
+     add_repository,
+     {},
+     {},
+     {".git/HEAD", ".git/objects", ".git/refs"},
+     true},
+    {"likewise of a bare one",
+     {deleted("x/HEAD")},
+     [](ChangeFacts& facts) { add_directory(facts, "x", in_git); },
+     {},
+     {},
+     {"x/HEAD"}},
+    {"likewise where the operator lets it",
+     {deleted(".git/HEAD")},
+     add_repository,
+     {},
+     [](ChangeRules& rules) { rules.rules = {{.action = Decision::allow}}; }},
+    {"it is written anew", {changed(".git/HEAD")}, add_repository},
+    {"such names of what is no repository",
+     {deleted("x/HEAD"), deleted("x/refs", directory())},
+     [](ChangeFacts& facts) {
+       add_directory(facts, "x", {{"HEAD", NameKind::other}, {"refs", NameKind::directory}});
+     }},
     {"it is replaced by a link",
      {changed(".git", directory(), link("g"), {.kind = true}), deleted(".git/config"), deleted(".git/HEAD")},
      [](ChangeFacts& facts) {
@@ -354,6 +394,164 @@ const Row repositories[] = {
      true},
 };
 
+// What a clone brings, at `top`.
+Changes a_clone(const std::string& top, const Paths& files) {
+  Changes changes = {created(top, directory()), created(top + "/.git", directory()),
+                     created(top + "/.git/HEAD"), created(top + "/.git/objects", directory()),
+                     created(top + "/.git/refs", directory())};
+  for (const auto& path : files) {
+    const size_t slash = path.find('/');
+    if (slash != std::string::npos)
+      changes.push_back(created(top + "/" + path.substr(0, slash), directory()));
+    changes.push_back(created(top + "/" + path));
+  }
+  return changes;
+}
+
+Changes and_more(Changes changes, const Changes& more) {
+  changes.insert(changes.end(), more.begin(), more.end());
+  return changes;
+}
+
+void add_words(ChangeFacts& facts) { facts.without_words = {{0, "x/.vscode/settings.json"}}; }
+
+// A worktree `x` of the repository of the project.
+Changes a_worktree(const Paths& files) {
+  Changes changes = {created("x", directory()), created("x/.git"), created(".git/worktrees", directory()),
+                     created(".git/worktrees/x", directory()), created(".git/worktrees/x/HEAD")};
+  for (const auto& path : files) changes.push_back(created("x/" + path));
+  return changes;
+}
+void add_worktree(ChangeFacts& facts) {
+  add_repository(facts);
+  facts.git_directories[{0, ""}] = {{0, ".git"}};
+  facts.pointers_after[{0, "x/.git"}] = inside(".git/worktrees/x");
+}
+
+void add_submodule(ChangeFacts& facts) {
+  add_worktree(facts);
+  facts.pointers_after[{0, "x/.git"}] = inside(".git/modules/x");
+}
+
+const Row new_repositories[] = {
+    {"what only acts where somebody asks for it",
+     a_clone("x",
+             {".envrc", ".npmrc", ".pre-commit-config.yaml", ".cargo/config.toml", ".vscode/settings.json"}),
+     add_words},
+    {"what acts by itself",
+     and_more(a_clone("x", {".mcp.json", ".autoenv", ".claude/settings.json"}),
+              {created("x/.git/hooks", directory()), created("x/.git/hooks/pre-push")}),
+     {},
+     {"x/.autoenv", "x/.claude", "x/.claude/settings.json", "x/.git/hooks/pre-push", "x/.mcp.json"}},
+    {"what acts by itself because of what is in it",
+     a_clone("x", {".vscode/tasks.json"}),
+     add_words,
+     {"x/.vscode/tasks.json"}},
+    {"the control: a directory without a repository",
+     {created("x", directory()), created("x/.npmrc")},
+     {},
+     {"x/.npmrc"}},
+    {"beside it",
+     and_more(a_clone("x", {}), {created(".npmrc"), created("y/.npmrc")}),
+     {},
+     {".npmrc", "y/.npmrc"}},
+    {"a directory that a repository was made in",
+     {created("x/.git", directory()), created("x/.git/HEAD"), created("x/.git/objects", directory()),
+      created("x/.git/refs", directory()), created("x/.npmrc")},
+     [](ChangeFacts& facts) { add_directory(facts, "x", {}); },
+     {"x/.npmrc"}},
+    {"one that was empty",
+     {created("x/.git", directory()), created("x/.git/HEAD"), created("x/.git/objects", directory()),
+      created("x/.git/refs", directory()), created("x/.npmrc")},
+     [](ChangeFacts& facts) {
+       facts.directories[{0, "x"}] = {.mode = 0755, .is_empty = true};
+     }},
+    {"the workspace itself, also where it was empty",
+     {created(".git", directory()), created(".git/HEAD"), created(".git/objects", directory()),
+      created(".git/refs", directory()), created(".npmrc")},
+     [](ChangeFacts& facts) {
+       facts.directories[{0, ""}] = {.mode = 0755, .is_empty = true};
+     },
+     {".npmrc"}},
+    {"a .git that is no repository",
+     {created("x", directory()), created("x/.git", directory()), created("x/.git/HEAD"), created("x/.npmrc")},
+     {},
+     {"x/.npmrc"}},
+    {"a repository that was there",
+     {created("x/.npmrc"), created("x/.git/refs/heads/a")},
+     [](ChangeFacts& facts) {
+       add_directory(facts, "x", {dot_git});
+       add_directory(facts, "x/.git", in_git);
+     },
+     {"x/.npmrc"}},
+    {"a checkout whose own name begins a row",
+     a_clone(".cargo", {"config.toml"}),
+     {},
+     {".cargo/config.toml"}},
+    {"one that is a member",
+     a_clone(".vscode", {"a"}),
+     {},
+     {".vscode", ".vscode/.git", ".vscode/.git/HEAD", ".vscode/.git/objects", ".vscode/.git/refs",
+      ".vscode/a"}},
+    {"links",
+     and_more(a_clone("x", {}), {created("x/.npmrc", link("n"))}),
+     [](ChangeFacts& facts) {
+       facts.links[{0, "x/.npmrc"}] = inside("x/n");
+     },
+     {"x/.npmrc"}},
+    {"what a configuration names all the same",
+     a_clone("x", {".npmrc"}),
+     [](ChangeFacts& facts) {
+       facts.executed = {{{0, "x/.npmrc"}, ExecutedPath::Kind::file, "git runs it"}};
+     },
+     {"x/.npmrc"}},
+    {"hooks of the operator's for whatever repository",
+     a_clone("x", {".npmrc", "lefthook.yml"}),
+     [](ChangeFacts& facts) { facts.has_hooks_everywhere = true; },
+     {"x/lefthook.yml"}},
+    {"a worktree, whose repository may have hooks",
+     a_worktree({".npmrc", "lefthook.yml", ".mcp.json"}),
+     add_worktree,
+     {"x/.mcp.json", "x/lefthook.yml"}},
+    {"what in a worktree is as in the checkout",
+     a_worktree({"lefthook.yml", ".mcp.json", "run"}),
+     [](ChangeFacts& facts) {
+       add_worktree(facts);
+       facts.as_in_checkout = {{0, "x/lefthook.yml"}, {0, "x/run"}};
+       facts.executed = {{{0, "x/run"}, ExecutedPath::Kind::file, "git runs it"}};
+     },
+     {"x/.mcp.json"}},
+    {"a submodule",
+     {created(".git/modules", directory()), created(".git/modules/x", directory()),
+      created(".git/modules/x/HEAD"), created(".git/modules/x/objects", directory()),
+      created(".git/modules/x/refs", directory()), created("x", directory()), created("x/.git"),
+      created("x/lefthook.yml")},
+     add_submodule},
+    {"one whose git directory was there",
+     {created("x", directory()), created("x/.git"), created("x/lefthook.yml"), created("x/.npmrc")},
+     [](ChangeFacts& facts) {
+       add_submodule(facts);
+       facts.git_contents[{0, ".git/modules/x"}] = {.config = harmless, .is_repository = true};
+     },
+     {"x/lefthook.yml"}},
+    {"hooks for what was let through without them",
+     {created("x/.git")},
+     [](ChangeFacts& facts) {
+       add_worktree(facts);
+       facts.pointers_after[{0, "x/.git"}] = inside(".git/worktrees/x");
+       add_directory(facts, "x", {{"lefthook.yml", NameKind::other}});
+     },
+     {"x/.git"}},
+    {"likewise when it only moved",
+     {deleted("s", directory()), deleted("s/lefthook.yml"), created("x", directory()),
+      created("x/lefthook.yml"), created("x/.git")},
+     [](ChangeFacts& facts) {
+       add_worktree(facts);
+       say_same(facts, "s/lefthook.yml", "x/lefthook.yml");
+     },
+     {"x/.git"}},
+};
+
 const Row rights[] = {
     {"special files",
      {created("f", special(FileKind::fifo)), created("s", special(FileKind::socket)),
@@ -396,6 +594,12 @@ const Row rights[] = {
      },
      {"etc", "out", "unseen"}},
     {"a link that is as it was", {changed("l", link("/x"), link("/x"), {.times = true})}},
+    {"links that climb",
+     {created("up", link("../d")), created("behind", link("d/../e")), created("d/behind", link("../d/../e"))},
+     [](ChangeFacts& facts) {
+       facts.links = {{{0, "up"}, inside("d")}, {{0, "behind"}, inside("e")}, {{0, "d/behind"}, inside("e")}};
+     },
+     {"behind", "d/behind"}},
 };
 
 PathGlob glob(const char* text) { return std::move(PathGlob::read(text)).value(); }
@@ -490,11 +694,71 @@ TEST(JudgeChanges, WhatOnlyMoved) {
 TEST(JudgeChanges, Repositories) {
   for (const auto& row : repositories) expect(row);
 }
+TEST(JudgeChanges, NewRepositories) {
+  for (const auto& row : new_repositories) expect(row);
+}
 TEST(JudgeChanges, RightsAndLinks) {
   for (const auto& row : rights) expect(row);
 }
 TEST(JudgeChanges, RulesOfTheOperator) {
   for (const auto& row : rules) expect(row);
+}
+
+TEST(JudgeChanges, WhatCameWithANewRepositoryIsSaid) {
+  const ChangeSet set = set_of(a_clone("x", {".envrc", "lefthook.yml", ".npmrc", "a"}));
+  ChangeFacts facts;
+  facts.trees.resize(1);
+  add_directory(facts, "", {});
+  const JudgedChanges judged = judge_changes(set, facts, {});
+  Paths noted;
+  for (size_t i = 0; i < set.changes.size(); ++i)
+    if (!judged.verdicts[i].reason.empty())
+      noted.push_back(set.changes[i].path + ": " + judged.verdicts[i].reason);
+  const Paths wanted = {
+      "x/.envrc: direnv runs it when a shell enters the directory; it came with a new repository, and direnv "
+      "asks "
+      "before it runs one that it does not know",
+      "x/.npmrc: names the shell, the node and the registry that npm uses; it came with a new repository, "
+      "where "
+      "only a program reads it that the user starts",
+      "x/lefthook.yml: lefthook's git hook runs what it names; it came with a new repository, which has no "
+      "hooks"};
+  EXPECT_EQ(noted, wanted);
+}
+
+// One question about a repository that goes as a whole, and another one about what goes of one that stays.
+TEST(JudgeChanges, WhatGoesWithARepositoryIsNoQuestionOfItsOwn) {
+  const auto reason = [](Changes changes) {
+    const ChangeSet set = set_of(std::move(changes));
+    ChangeFacts facts;
+    facts.trees.resize(1);
+    facts.files_counted = 1000;
+    add_repository(facts);
+    const JudgedChanges judged = judge_changes(set, facts, {});
+    for (size_t i = 0; i < set.changes.size(); ++i)
+      if (set.changes[i].path == ".git/HEAD") return judged.verdicts[i].reason;
+    return std::string("no HEAD");
+  };
+  EXPECT_EQ(reason({deleted(".git/HEAD")}), "it takes away what git needs of a repository that stays");
+  EXPECT_EQ(reason({deleted(".git", directory()), deleted(".git/HEAD")}),
+            "it deletes a repository with its history");
+}
+
+// Of links that were let through before, by where they lead now.
+TEST(JudgeChanges, LinksThatLeadElsewhereByNow) {
+  const ChangeSet set =
+      set_of({created("away", link("d/x")), created("own", link("/ws/d/x")), created("stays", link("d/y")),
+              created("said-so", link("/home/u/x")), created("system", link("d/z")),
+              created("unseen", link("d/u")), changed("file")});
+  ChangeFacts facts;
+  facts.links = {{{0, "away"}, outside("/home/u/x")},
+                 {{0, "own"}, outside("/home/u/x")},
+                 {{0, "stays"}, inside("d/y")},
+                 {{0, "said-so"}, outside("/home/u/x")},
+                 {{0, "system"}, outside("/usr/bin/x")}};
+  Paths found;
+  for (const size_t place : redirected_links(set, facts, {})) found.push_back(set.changes[place].path);
+  EXPECT_EQ(found, (Paths{"away", "own"}));
 }
 
 TEST(JudgeChanges, DeletingMoreThanHalfAsks) {

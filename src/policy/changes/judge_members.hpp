@@ -17,6 +17,8 @@ class ChangedMemberJudge {
 
   // Why the change is withheld: which program would execute it, and when. Nothing: it is no such change.
   std::optional<std::string> danger_in(const Change& change);
+  // Of a change in which there is no danger: why it would be one elsewhere. Empty: it would not.
+  std::string note_on(const Change& change);
 
  private:
   using Danger = std::optional<std::string>;
@@ -33,6 +35,17 @@ class ChangedMemberJudge {
   Danger judge_linked_repository(const Change& change);
   Danger judge_becoming(const Change& change);
   Danger judge_executed(const Change& change);
+  // A checkout that the call made, where nobody has worked yet.
+  struct NewCheckout {
+    bool has_own_git =
+        false;  // its git directory is new as well, and so has no hooks but those that are judged
+  };
+  std::optional<NewCheckout> new_checkout_around(const Change& change, size_t member_length);
+  std::optional<NewCheckout> checkout_at(size_t tree, std::string_view top);
+  bool is_obeyed_alone(const Change& change, const ProtectedName& row, const NewCheckout& checkout) const;
+  bool is_harmless_there(const Change& change, const Membership& member);
+  bool is_made_repository(const TreePath& git) const;
+  bool gives_hooks_to_what_was_there(const Change& dot_git);
   // Whether the path lies in, or is, a git directory that the set deletes as a whole.
   bool is_in_deleted_repository(const Change& change);
   bool is_gits_own(const Change& change, const Membership& member);
@@ -45,6 +58,7 @@ class ChangedMemberJudge {
   ChangedDirectories& directories_;
   const MovedChanges& moved_;
   std::map<TreePath, const ExecutedPath*> executed_;
+  std::map<TreePath, std::optional<NewCheckout>> checkouts_;  // by their tops
   std::vector<PathEnd> led_before_;  // outside, by pointers that the set changes or deletes
 };
 

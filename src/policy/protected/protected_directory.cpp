@@ -183,7 +183,7 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   } else if (row == nullptr && compared == ".git" && kind == NameKind::other) {
     members_.push_back({std::string(name), kind, MemberRule::git_link, elsewhere_reason});
   } else if (row != nullptr) {
-    members_.push_back({std::string(name), kind, MemberRule::always, row->reason});
+    members_.push_back({std::string(name), kind, MemberRule::always, row->reason, row});
   } else if (kind == NameKind::directory) {
     GitPart part = compared == ".git" ? GitPart::dot_git : GitPart::none;
     if (part_ == GitPart::worktrees) part = GitPart::worktree;

@@ -39,6 +39,7 @@ struct MemberName {
   NameKind kind = NameKind::other;
   MemberRule rule = MemberRule::always;
   std::string_view reason = {};
+  const ProtectedName* row = nullptr;  // none: it is one because of the repository that it is in
 };
 
 // What a directory is to git, as far as its parent can say.

@@ -162,6 +162,20 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
   EXPECT_EQ(found, wanted);
 }
 
+// Git keeps the submodules of a worktree there.
+TEST(ProtectedDirectory, AWorktreesModulesAreThoseOfARepository) {
+  for (const bool by_place : {true, false}) {
+    DirectoryNames names({}, by_place ? GitPart::worktree : GitPart::none);
+    if (!by_place) {
+      names.add("HEAD", NameKind::other);
+      names.add("commondir", NameKind::other);
+    }
+    names.add("modules", NameKind::directory);
+    names.settle();
+    EXPECT_EQ(names.subdirectories().front().part, GitPart::modules) << by_place;
+  }
+}
+
 TEST(ProtectedDirectory, OfACommonPartOnlyHooksLeadFurther) {
   DirectoryNames names({}, GitPart::none);
   for (const char* name : {"objects", "refs", "Hooks", "info", "modules", "worktrees", "logs"})

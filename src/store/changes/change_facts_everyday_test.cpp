@@ -79,6 +79,64 @@ TEST(ChangeFactsOfEveryDay, GitOfEveryDayPasses) {
                        "add -q wt -b wt");
 }
 
+// A repository with what many have, and what none may have.
+constexpr const char* rich =
+    "cp -a \"$MADE/repository\" \"$OUT/rich\"; cd \"$OUT/rich\"; mkdir .vscode .devcontainer .cargo .husky "
+    "sub; "
+    "echo {} > .vscode/settings.json; echo {} > .devcontainer/devcontainer.json; echo > .cargo/config.toml; "
+    "echo x > .npmrc; echo x > .pre-commit-config.yaml; echo x > .envrc; echo x > mise.toml; "
+    "echo 'nodejs 20' > .tool-versions; echo x > .husky/pre-commit; echo x > sub/.npmrc; git add .; "
+    "git commit -qm rich; cd \"$HOME/ws\"; ";
+const std::string clone_rich = "git -c protocol.file.allow=always clone -q \"file://$OUT/rich\" copy";
+
+std::string withheld_by(const std::string& before, const std::string& call, size_t* noted = nullptr) {
+  Project project;
+  project.run(before);
+  project.begin();
+  project.run(call);
+  project.end();
+  const JudgedChanges judged = project.judge();
+  std::string text = judged.stage.value_or("");
+  for (size_t i = 0; i < judged.verdicts.size(); ++i) {
+    const bool is_committed = judged.verdicts[i].fate == Fate::committed;
+    if (!is_committed) text += project.set().changes[i].path + " ";
+    if (noted != nullptr && is_committed && !judged.verdicts[i].reason.empty()) ++*noted;
+  }
+  return text;
+}
+
+TEST(ChangeFactsOfEveryDay, ARepositoryThatTheCallMadeIsWhole) {
+  const std::string one = std::string(rich) + repository;
+  size_t noted = 0;
+  EXPECT_EQ(withheld_by(one, clone_rich, &noted), "");
+  EXPECT_EQ(noted, 10U);
+  EXPECT_EQ(withheld_by(one + "; mkdir copy", clone_rich), "") << "into an empty directory";
+  EXPECT_NE(withheld_by(one + "; mkdir copy; echo a > copy/a",
+                        clone_rich + "2; mv copy2/.git copy2/.npmrc copy2/.envrc copy"),
+            "")
+      << "the control: somebody may work there";
+  const std::string add = "git -c protocol.file.allow=always submodule --quiet add \"file://$OUT/rich\" lib";
+  EXPECT_EQ(withheld_by(one, add), "");
+  EXPECT_EQ(withheld_by(one + "; " + add +
+                            "; git commit -qm lib; git submodule --quiet deinit -f lib; rm -rf .git/modules",
+                        "git -c protocol.file.allow=always submodule --quiet update --init"),
+            "");
+  EXPECT_EQ(withheld_by(std::string(rich) + clone_rich, "echo y > copy/.npmrc"), "copy/.npmrc ")
+      << "the control: a later call";
+}
+
+TEST(ChangeFactsOfEveryDay, AWorktreeIsAsItsCheckout) {
+  const std::string mine =
+      std::string(rich) + "cp -a \"$OUT/rich/.\" .; echo {} > .mcp.json; git add .; git commit -qm mine; ";
+  EXPECT_EQ(withheld_by(mine, "git worktree add -q wt -b wt"), "");
+  EXPECT_EQ(withheld_by(mine + "git config core.hooksPath .husky", "git worktree add -q wt -b wt"), "");
+  EXPECT_EQ(
+      withheld_by(mine,
+                  "git worktree add -q wt -b wt; echo y > wt/.mcp.json; echo y > wt/.pre-commit-config.yaml; "
+                  "echo y > wt/.husky/pre-commit; echo y > wt/.npmrc"),
+      "wt/.husky/pre-commit wt/.mcp.json wt/.pre-commit-config.yaml ");
+}
+
 TEST(ChangeFactsOfEveryDay, OtherToolsOfEveryDayPass) {
   expect_all_committed("a venv", "true",
                        "mkdir -p v/bin; ln -s /usr/bin/python3 v/bin/python3; "

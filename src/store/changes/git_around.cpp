@@ -111,6 +111,7 @@ void GitAround::add_made_checkout(const Change& change) {
 
 // Of repositories that the call made: what the operator's own configurations say holds in these as well.
 void GitAround::add_made_repositories() {
+  facts_.has_hooks_everywhere = places_.has_own_hooks();
   const bool has_own = !places_.of_own("/").empty();
   for (const auto& change : set_.changes) {
     if (change.path.empty() || !change.after) continue;

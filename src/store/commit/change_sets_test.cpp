@@ -6,66 +6,10 @@
 #include <fstream>
 #include <functional>
 
-#include "store/commit/commit_fixture.hpp"
-#include "store/commit/undo.hpp"
+#include "store/commit/store_fixture.hpp"
 
 namespace cloche {
 namespace {
-
-constexpr const char* this_boot = "this-boot";
-
-// A scene with a state directory.
-struct StoreScene : CommitScene {
-  using CommitScene::CommitScene;
-  Transfer transfer = Transfer::rename;
-  std::string state = scratch.path + "/state";
-  ChangeSets store = ChangeSets(state, this_boot);
-
-  // The state directory, and so the undo directory, on another file system than the project.
-  void keep_state_in_memory() {
-    char place[] = "/dev/shm/cloche-test-XXXXXX";
-    ASSERT_NE(::mkdtemp(place), nullptr);
-    state = place;
-    store = ChangeSets(state, this_boot);
-  }
-  ~StoreScene() {
-    if (state != scratch.path + "/state") (void)remove_entry(hold("/dev/shm").get(), last_of(state));
-  }
-
-  SetHeader header() const {
-    SetHeader header;
-    header.workspace = know_directory(project).value();
-    header.trees = {{header.workspace, know_directory(upper).value(), {}, transfer}};
-    return header;
-  }
-  Result<Committed> commit(const CommitOptions& options = {}) const {
-    auto begun = store.begin(header());
-    EXPECT_TRUE(begun.ok()) << describe(begun.error());
-    return store.commit(begun.value(), this->set, all_committed(this->set), options);
-  }
-  StoredSet last() const {
-    for (const SetHeader& header : store.list(know_directory(project).value()))
-      if (header.status == SetStatus::committed && header.undoes.empty())
-        return store.find(header.id).value();
-    ADD_FAILURE() << "nothing was committed";
-    return {};
-  }
-  // Commits a plan, and answers with the id of the new set.
-  std::string undo_by(const UndoPlan& plan, const std::string& id, const CommitOptions& options = {}) {
-    EXPECT_TRUE(plan.conflicts.empty()) << plan.conflicts.front().path << " " << plan.conflicts.front().what;
-    SetHeader again = header();
-    again.trees = plan.trees;
-    again.undoes = id;
-    auto begun = store.begin(again);
-    EXPECT_TRUE(begun.ok());
-    const auto committed = store.commit(begun.value(), plan.changes, plan.verdicts, plan.planned, options);
-    EXPECT_TRUE(committed.ok());
-    EXPECT_EQ(committed.value().end, CommitEnd::committed) << text_of(committed.value());
-    begun.value().lock.reset();
-    EXPECT_TRUE(store.record_undone(id, plan.changes).ok());
-    return begun.value().header.id;
-  }
-};
 
 StoreScene random_scene(unsigned seed) {
   RandomTrees random(seed);
@@ -105,22 +49,6 @@ TEST(ChangeSets, UndoRestoresTheTreeAndIsUndoneItself) {
     scene.undo_by(redo.value(), second);
     ASSERT_EQ(read_tree(scene.project), scene.after) << seed;
   }
-}
-
-// Ends the process after that many steps, as a kill would.
-void commit_and_die(const StoreScene& scene, size_t last_step) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    CommitOptions options;
-    options.after_step = [&](size_t step) {
-      if (step == last_step) ::_exit(7);
-    };
-    (void)scene.commit(options);
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ASSERT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(ChangeSets, KilledAtAnyStepIsFinishedOrTakenBack) {
@@ -352,6 +280,63 @@ TEST(ChangeSets, UndoesSinglePathsAndThenTheRest) {
   scene.undo_by(rest.value(), id);
   EXPECT_EQ(read_tree(scene.project), scene.before);
   EXPECT_EQ(scene.store.find(id).value().header.status, SetStatus::undone);
+}
+
+// An undo takes back what was committed; what was withheld was never in the project, and waits on.
+TEST(ChangeSets, AnUndoLeavesWhatWasWithheld) {
+  for (const bool is_withheld : {true, false}) {
+    StoreScene scene({{"a", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+    auto verdicts = all_committed(scene.set);
+    if (is_withheld) verdicts[1] = {.fate = Fate::withheld, .reason = "a test says so"};
+    auto begun = scene.store.begin(scene.header());
+    ASSERT_TRUE(scene.store.commit(begun.value(), scene.set, verdicts).ok());
+    begun.value().lock.reset();
+    const std::string id = scene.last().header.id;
+    const auto plan = plan_undo(scene.last(), {});
+    ASSERT_TRUE(plan.ok()) << describe(plan.error());
+    scene.undo_by(plan.value(), id);
+    EXPECT_EQ(read_tree(scene.project), scene.before);
+    const StoredSet set = scene.store.find(id).value();
+    EXPECT_EQ(set.header.status, is_withheld ? SetStatus::committed : SetStatus::undone);
+    EXPECT_EQ(set.header.kept, KeptBytes());
+    for (size_t i = 0; i < set.changes.changes.size(); ++i) EXPECT_FALSE(is_in_project(set, i));
+    EXPECT_EQ(sys::read_file(scene.upper + "/b").ok(), is_withheld);
+  }
+}
+
+SetInWork staged_for(const StoreScene& scene, const std::string& id, const std::string& task) {
+  SetHeader header = scene.header();
+  header.id = id;
+  header.task = task;
+  SetInWork work = scene.store.begin(header).value();
+  EXPECT_TRUE(scene.store.stage(work, scene.set, all_committed(scene.set)).ok());
+  work.lock.reset();
+  return work;
+}
+
+TEST(ChangeSets, WhatIsStagedWithoutATaskIsGivenToOneLater) {
+  const StoreScene scene({}, {{"a", a_file("1")}});
+  const KnownDirectory workspace = know_directory(scene.project).value();
+  staged_for(scene, "s-1", "");
+  EXPECT_FALSE(scene.store.staged_of("t", workspace));
+  ASSERT_TRUE(scene.store.give_to_task("s-1", "t").ok());
+  ASSERT_TRUE(scene.store.staged_of("t", workspace));
+  EXPECT_EQ(scene.store.staged_of("t", workspace)->header.id, "s-1");
+  EXPECT_EQ(scene.store.find("s-1").value().header.task, "t");
+  // A task has one set that waits; what came beside it is of no task.
+  for (const bool is_given : {true, false}) {
+    const std::string id = is_given ? "s-2" : "s-3";
+    const SetInWork second = staged_for(scene, id, is_given ? "" : "t");
+    if (is_given) ASSERT_TRUE(scene.store.give_to_task(id, "t").ok());
+    EXPECT_EQ(scene.store.find(id).value().header.task, "");
+    EXPECT_EQ(scene.store.staged_of("t", workspace)->header.id, "s-1");
+  }
+  // What waits no more is given to nothing.
+  auto work = scene.store.work_on("s-2").value();
+  ASSERT_TRUE(scene.store.set_status(work, SetStatus::dropped).ok());
+  work.lock.reset();
+  ASSERT_TRUE(scene.store.give_to_task("s-2", "other").ok());
+  EXPECT_FALSE(scene.store.staged_of("other", workspace));
 }
 
 struct HostChange {
