@@ -143,8 +143,7 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
 
 }  // namespace
 
-int finish_run(const CallResult& result, const RunArguments& arguments,
-               std::string (*say_changes)(const ChangesOutcome&)) {
+int finish_run(const CallResult& result, const RunArguments& arguments, Asks reader) {
   const Outcome& outcome = result.outcome;
   const bool ran = outcome.end != End::refused && outcome.end != End::failed;
   const auto json = [&] { return to_json(outcome, ran ? result.plan_digest : "", result.notes) + "\n"; };
@@ -162,9 +161,10 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
       if (is_by_egress(denial)) complain((denial.what + denial.advice).text());
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
-    for (const auto& line : quarantine_lines(outcome)) complain(line);
+    for (const auto& line : quarantine_lines(outcome, reader)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    if (outcome.changes && !outcome.changes->is_whole()) complain(say_changes(*outcome.changes));
+    if (outcome.changes && !outcome.changes->is_whole())
+      complain(reader == Asks::model ? model_line(*outcome.changes) : summary_line(*outcome.changes));
   }
   return outcome.exit_code;
 }
