@@ -271,6 +271,25 @@ TEST_P(Grants, ReadOnlyDirectoryOfTheCallersPathIsOnTheInnerOne) {
   EXPECT_TRUE(printed(cloche_shell({"--ro", tools}, "mine", how), "mine\n"));
 }
 
+TEST_P(Grants, AProgramThatIsALinkNamesWhatItLeadsToAsWell) {
+  const std::string root = scene().root();
+  scene().write("share/tool/1/real", "#!/bin/sh\necho mine\n", 0755);
+  fs::create_directory(scene().root() / "bin");
+  fs::create_symlink("../share/tool/1/real", scene().root() / "bin/mine");
+  const Command how{.env = {{"PATH", root + "/bin:/usr/bin:/bin"}}};
+  const std::string both = "--ro " + root + "/bin --ro " + root + "/share/tool/1";
+  const Ran missing = cloche_run({}, {"mine"}, how);
+  EXPECT_TRUE(contains(missing.err, "show it with " + both + "\n")) << missing.err;
+  const Ran half = cloche_run({"--ro", root + "/bin"}, {"mine"}, how);
+  EXPECT_TRUE(contains(half.err, "a link to " + root +
+                                     "/share/tool/1/real, which is not in the sandbox's view; "
+                                     "show it with --ro " +
+                                     root + "/share/tool/1\n"))
+      << half.err;
+  EXPECT_TRUE(
+      printed(cloche_run({"--ro", root + "/bin", "--ro", root + "/share/tool/1"}, {"mine"}, how), "mine\n"));
+}
+
 // pyenv's own pip writes to the shims after an installation, and ends with 1 where it cannot.
 TEST_P(Grants, PyenvsPipEndsAsPipDoes) {
   const std::string root = scene().root() / "pyenv";
