@@ -52,6 +52,11 @@ Result<void> judge_run_directory(const std::string& run, const std::string& work
                  "keep the record elsewhere, or leave --workspace out to work in its artifacts/");
 }
 
+void note(const std::vector<std::string>& notes, Judged& judged, const CallContext& context) {
+  if (!notes.empty() && context.noted) context.noted(notes);
+  judged.notes.insert(judged.notes.end(), notes.begin(), notes.end());
+}
+
 // None: an explained call would make a run of a new name, which no plan shows.
 Result<std::optional<RunPlace>> place_of(const SessionOptions& options, const Installation& installation) {
   using Place = std::optional<RunPlace>;
@@ -533,6 +538,8 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
     effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
   } else if (auto* ran = std::get_if<Ran>(&ended.value())) {
     effect.outcome = std::move(ran->outcome);
+    const Guess& guess = effect.outcome.guess;
+    if (!guess.said.empty()) note({guess.said + guess.advice}, judged, context);
     if (ran->layers) settle(*ran->layers, permit, judged, requester, call_id, effect.outcome);
   } else {
     effect.voided = std::get<Voided>(std::move(ended).value());
@@ -612,15 +619,13 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
   std::vector<std::string> notes;
   if (!layers.left_out().empty())
     notes.push_back("what is staged of the task is not seen by this call: " + layers.left_out());
-  if (!outcome.guess.empty()) notes.push_back(std::string(outcome.guess) + "; --live writes without a layer");
   if (settled.ok()) {
     outcome.changes = settled.value();
     notes.insert(notes.end(), outcome.changes->notes.begin(), outcome.changes->notes.end());
   } else {
     distrust(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
   }
-  if (!notes.empty() && context.noted) context.noted(notes);
-  judged.notes.insert(judged.notes.end(), notes.begin(), notes.end());
+  note(notes, judged, context);
 }
 
 PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {

@@ -175,12 +175,13 @@ std::string summary_line(const ChangesOutcome& changes) {
   if (changes.end == ChangesEnd::staged)
     return "changes: " + counts_text(changes.counts) +
            ", not in the project: " + shown(changes.why_staged.text(), most_why) + "; cloche changes show " +
-           changes.set;
+           changes.set + " has it, cloche changes apply " + changes.set + " brings it in";
   const auto withheld = changes.withheld();
   const std::string counts = counts_text(counts_of(changes.paths, Fate::committed), withheld.size());
   std::string line = "changes: " + counts;
   if (!withheld.empty())
-    line += " (" + paths_text(withheld, most_listed) + "; cloche changes show " + changes.set + ")";
+    line += " (" + paths_text(withheld, most_listed) + "; cloche changes show " + changes.set +
+            " has it, cloche changes apply " + changes.set + " --only PATH brings it in)";
   const auto noted = changes.noted();
   if (!noted.empty()) line += "; came with a new repository: " + names_text(noted, most_listed);
   return line;

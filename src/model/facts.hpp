@@ -86,9 +86,10 @@ struct GuardFacts {
 };
 
 struct ToolchainFact {
-  std::string name;               // "pyenv", "cargo", ...
-  std::vector<FileFact> trees;    // shown read-only where they are
-  std::vector<std::string> path;  // directories for PATH
+  std::string name;                      // "pyenv", "cargo", ...
+  std::vector<FileFact> trees;           // shown read-only where they are
+  std::vector<std::string> path;         // directories for PATH
+  std::vector<std::string> masked = {};  // directories in the trees that are empty in the view
   std::map<std::string, std::string> environment;
 
   bool operator==(const ToolchainFact&) const = default;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/json/json_writer.hpp"
+#include "base/text/command_words.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/names.hpp"
 
@@ -65,34 +66,71 @@ std::string_view name_of(const RanBy& by) {
   return std::get<Unboxed>(by) == Unboxed::in_process ? "in-process" : "advisory";
 }
 
-std::string_view layer_guess(std::string_view said_last) {
-  // As libc, git, node and the others have it.
+namespace {
+
+// As libc, git, node and the others have it.
+Guess layer_guess(std::string_view said_last) {
   constexpr std::string_view known[][2] = {
       {"ross-device link",
-       "a guess by its last words: a directory that was in the project before the call cannot be renamed "
-       "here; "
-       "mv, or cp -r and rm -r, can move it"},
+       "a directory that was in the project before the call cannot be renamed here; mv, or cp -r and rm -r, "
+       "can move it"},
       {"hardlink different from source",
-       "a guess by its last words: a file that was in the project before the call becomes another one when "
-       "it is "
-       "linked here; git clone --no-hardlinks works"},
+       "a file that was in the project before the call becomes another one when it is linked here; git clone "
+       "--no-hardlinks works"},
       {"Value too large for defined data type",
-       "a guess by its last words: a file of another user or group than the project's directory cannot be "
-       "changed here; it can where it has that user and group"},
+       "a file of another user or group than the project's directory cannot be changed here; it can where it "
+       "has that user and group"},
       {"not a git repository",
-       "a guess by its last words: where the workspace is a directory within a repository, that repository "
-       "is "
-       "not in view; it is where the workspace is the top of the repository (--workspace TOP -C DIRECTORY)"},
+       "where the workspace is a directory within a repository, that repository is not in view; it is where "
+       "the workspace is the top of the repository (--workspace TOP -C DIRECTORY)"},
   };
   for (const auto& [sign, guess] : known)
-    if (said_last.find(sign) != std::string_view::npos) return guess;
-  return "";
+    if (said_last.find(sign) != std::string_view::npos)
+      return {std::string(guess), "; --live writes without a layer"};
+  return {};
 }
 
-std::vector<std::string> quarantine_lines(const Outcome& outcome) {
+// As strace, gdb and ltrace have it.
+bool is_refused_trace(std::string_view said_last) {
+  const bool names_it = said_last.find("ptrace") != std::string_view::npos ||
+                        said_last.find("PTRACE_") != std::string_view::npos;
+  return names_it && said_last.find("Operation not permitted") != std::string_view::npos;
+}
+
+// A mount on a file is busy to whoever replaces it, and read-only to whoever writes to it.
+Guess kept_guess(std::string_view said_last, const std::vector<std::string>& kept_paths) {
+  const bool refused = said_last.find("Device or resource busy") != std::string_view::npos ||
+                       said_last.find("Read-only file system") != std::string_view::npos;
+  if (!refused) return {};
+  for (const auto& path : kept_paths) {
+    if (said_last.find(path) == std::string_view::npos) continue;
+    const std::string name = shown(path, 400);
+    return {name + " is read-only for a command that writes without a layer",
+            "; --allow-protected " + name + " lets the command change it, or leave --live out"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Guess guess_by_last_words(std::string_view said_last, const GuessTerms& terms) {
+  Guess guess = terms.has_layer ? layer_guess(said_last) : kept_guess(said_last, terms.kept_paths);
+  if (guess.said.empty() && !terms.may_trace && is_refused_trace(said_last))
+    guess = {"no program is traced here, which strace and gdb do",
+             "; --grant debug lets the command trace its own processes"};
+  if (!guess.said.empty()) guess.said = "a guess by its last words: " + guess.said;
+  return guess;
+}
+
+std::vector<std::string> quarantine_lines(const Outcome& outcome, Asks reader) {
+  const auto taken_line = [&](const Quarantined& taken) {
+    const std::string line = shown(taken.path, 400) + " (" + taken.reason + ")";
+    if (reader == Asks::model || taken.kept_at.empty()) return line;
+    return line + "; it is in " + shown(taken.kept_at, 400) + ", and to keep it: mv " +
+           shown(quote_words({taken.kept_at, taken.host_path}), 1000);
+  };
   std::vector<std::string> lines;
-  add_first(lines, "quarantined", outcome.quarantined,
-            [](const Quarantined& taken) { return shown(taken.path, 400) + " (" + taken.reason + ")"; });
+  add_first(lines, "quarantined", outcome.quarantined, taken_line);
   add_first(lines, "put back as it was", outcome.restored,
             [](const std::string& path) { return shown(path, 400); });
   return lines;

@@ -11,6 +11,7 @@
 
 #include "base/message.hpp"
 #include "model/backend.hpp"
+#include "model/call.hpp"
 #include "model/changes_outcome.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
@@ -81,6 +82,12 @@ struct Quarantined {
   std::string host_path = {};  // where it was, absolute
 };
 
+// What may be behind a failure. It says of itself that it is a guess.
+struct Guess {
+  std::string said = {};    // for every reader
+  std::string advice = {};  // how it ends for the operator alone: "; ..."
+};
+
 struct Outcome {
   End end = End::failed;
   int exit_code = 125;  // what `cloche run` exits with
@@ -103,9 +110,9 @@ struct Outcome {
   std::vector<Quarantined> quarantined = {};
   std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back
                                            // (named as the quarantined ones are)
-  std::string look_gap = {};    // why the look for such things is not complete; empty: it is, or none was due
-  std::string proof = {};       // digest of the self-proof that stands behind the layers
-  std::string_view guess = {};  // see layer_guess
+  std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
+  std::string proof = {};     // digest of the self-proof that stands behind the layers
+  Guess guess = {};           // see guess_by_last_words
   bool overlays_released = false;    // no process can write through the call's layers any more
   bool killed_from_outside = false;  // the command had started, and its box was then ended by a signal
   Message reason = {};               // one sentence for everything but a plain exit
@@ -117,15 +124,23 @@ struct Outcome {
 // success.
 void distrust(Outcome& outcome, std::string gap);
 
-// By what a command that failed said last: what a layer for its writes may have to do with it, and what works
-// instead. It says that it is a guess. Empty: nothing.
-std::string_view layer_guess(std::string_view said_last);
+// What of a command's confinement its last words may be about.
+struct GuessTerms {
+  bool has_layer = false;                    // its writes went to a layer
+  bool may_trace = false;                    // --grant debug
+  std::vector<std::string> kept_paths = {};  // of the workspace, without a layer: shown read-only
+};
+
+// By what a command that failed said last: what its confinement may have to do with it, and what works
+// instead.
+Guess guess_by_last_words(std::string_view said_last, const GuessTerms& terms);
 
 // For the operator: the whole sentence. What the model reads of an outcome is in tools/answer/process_output.
 std::string operators_reason(const Outcome& outcome);
 
 // What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.
-std::vector<std::string> quarantine_lines(const Outcome& outcome);
+// The operator also reads where it is, and how to keep it.
+std::vector<std::string> quarantine_lines(const Outcome& outcome, Asks reader);
 
 // The members of that JSON, into an object that is open.
 class JsonWriter;

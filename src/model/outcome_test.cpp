@@ -72,15 +72,67 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
 
 TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {
   Outcome outcome;
-  EXPECT_TRUE(quarantine_lines(outcome).empty());
+  EXPECT_TRUE(quarantine_lines(outcome, Asks::operators).empty());
   for (int i = 0; i < 25; ++i) outcome.quarantined.push_back({"a\x1b/.envrc", "direnv runs it"});
   outcome.restored = {".npmrc"};
-  const auto lines = quarantine_lines(outcome);
+  const auto lines = quarantine_lines(outcome, Asks::model);
   ASSERT_EQ(lines.size(), 22U);
   EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(lines[0].ends_with("/.envrc (direnv runs it)")) << lines[0];
   EXPECT_EQ(lines[20], "quarantined: 5 more");
   EXPECT_EQ(lines[21], "put back as it was: .npmrc");
+}
+
+TEST(Outcome, TheOperatorReadsWhereItIsAndHowToKeepIt) {
+  Outcome outcome;
+  outcome.quarantined = {{".envrc", "direnv runs it", "/q 1/.envrc", "/w/.envrc"},
+                         {".npmrc", "npm reads it"}};
+  const auto lines = quarantine_lines(outcome, Asks::operators);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0],
+            "quarantined: .envrc (direnv runs it); it is in /q 1/.envrc, and to keep it: mv '/q 1/.envrc' "
+            "/w/.envrc");
+  EXPECT_EQ(lines[1], "quarantined: .npmrc (npm reads it)");
+  EXPECT_EQ(quarantine_lines(outcome, Asks::model)[0], "quarantined: .envrc (direnv runs it)");
+}
+
+TEST(Outcome, LastWordsGiveAGuess) {
+  struct Row {
+    const char* said;
+    GuessTerms terms;
+    const char* guess;   // the beginning, behind "a guess by its last words: "
+    const char* advice;  // a part of what the operator reads beside it
+  };
+  const GuessTerms layered{.has_layer = true};
+  const GuessTerms live{.kept_paths = {".envrc", ".git/config"}};
+  const Row rows[] = {
+      {"mv: Invalid cross-device link", layered, "a directory that was in the project", "; --live "},
+      {"mv: Invalid cross-device link", live, "", ""},
+      {"error: could not write config file .git/config: Device or resource busy", live,
+       ".git/config is read-only", "; --allow-protected .git/config "},
+      {"sh: 1: cannot create .git/config: Read-only file system", live, ".git/config is read-only",
+       "--allow-protected"},
+      {"sh: 1: cannot create .git/config: Read-only file system", layered, "", ""},
+      {"sh: 1: cannot create .git/config: Permission denied", live, "", ""},
+      {"sh: 1: cannot create /usr/x: Read-only file system", live, "", ""},
+      {"strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted", layered, "no program is traced here",
+       "; --grant debug "},
+      {"strace: PTRACE_SETOPTIONS: Operation not permitted", live, "no program is traced here",
+       "; --grant debug "},
+      {"warning: ptrace: Operation not permitted.", {.may_trace = true}, "", ""},
+      {"ptrace: No such process", layered, "", ""},
+      {"chown: Operation not permitted", layered, "", ""},
+      {"", layered, "", ""},
+  };
+  for (const auto& row : rows) {
+    const Guess guess = guess_by_last_words(row.said, row.terms);
+    const std::string expected =
+        *row.guess == 0 ? "" : "a guess by its last words: " + std::string(row.guess);
+    EXPECT_TRUE(guess.said.starts_with(expected)) << row.said << ": " << guess.said;
+    EXPECT_EQ(guess.said.empty(), expected.empty()) << row.said << ": " << guess.said;
+    EXPECT_EQ(guess.said.find("--allow"), std::string::npos) << "a model reads it";
+    EXPECT_NE(guess.advice.find(row.advice), std::string::npos) << row.said << ": " << guess.advice;
+  }
 }
 
 TEST(Outcome, WhatCouldNotBeLookedAtIsNoSuccess) {

@@ -30,6 +30,9 @@ enum class Access {
 };
 std::string_view name_of(Access access);
 
+// What `why` says of an entry that keeps a member of the protected set from being changed.
+inline constexpr std::string_view why_protected = "the protected set";
+
 // Why an entry is there, as far as a backend without a mount view has to know.
 enum class EntryRole {
   shown,   // part of what the command sees

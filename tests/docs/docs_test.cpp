@@ -5,6 +5,7 @@
 // and stderr together, with "(exit code N)" last when that is not 0. "..." stands for any text within a line,
 // and alone for any lines. Blanks at the end of a line cannot be seen in a document and are not compared.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 #include <regex>
@@ -71,20 +72,34 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   return true;
 }
 
+const std::string system_path = std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin";
+
+// `instead`: words of the commands, and what is used in their place.
 void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least,
-                          const std::map<std::string, std::string>& more_env = {}) {
+                          std::map<std::string, std::string> env = {},
+                          const std::map<std::string, std::string>& instead = {}) {
   const auto examples = examples_in(document);
   ASSERT_GE(examples.size(), at_least);
+  env.insert({"PATH", system_path});
   for (const auto& example : examples) {
-    std::map<std::string, std::string> env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}};
-    env.insert(more_env.begin(), more_env.end());
-    const Ran ran = run(
-        {.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"}, .as = as, .cwd = directory, .env = env});
+    std::string command = example.command;
+    for (const auto& [word, used] : instead) command = std::regex_replace(command, std::regex(word), used);
+    const Ran ran =
+        run({.argv = {"sh", "-c", "{ " + command + "; } 2>&1"}, .as = as, .cwd = directory, .env = env});
     auto printed = lines_of(ran.out);
     if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
     EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
                                                     << ran.out << "exit " << ran.exit_code;
   }
+}
+
+// The first block of this language.
+std::string code_in(const fs::path& document, const std::string& language) {
+  const std::string text = read_file(document);
+  const std::string fence = "```" + language + "\n";
+  const size_t begin = text.find(fence);
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + fence.size(), text.find("```", begin + fence.size()) - begin - fence.size());
 }
 
 class Documents : public testing::TestWithParam<As> {};
@@ -95,6 +110,58 @@ TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
                 "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "README.md", GetParam(), project.workspace(), 6,
                        {{"XDG_STATE_HOME", project.root() / "state"}});
+}
+
+// A mirror of npm's registry and a git server on the loopback, at ports that were free.
+class LoopbackServers {
+ public:
+  LoopbackServers(As as, const fs::path& repositories)
+      : servers_({.argv = {"python3", std::string(CLOCHE_SOURCE_DIR) + "/tests/docs/loopback_servers.py",
+                           repositories.string()},
+                  .as = as,
+                  .cwd = repositories.string(),
+                  .input = ""}) {
+    std::string line;
+    for (char c = 0; ::read(servers_.output(), &c, 1) == 1 && c != '\n';) line += c;
+    std::istringstream(line) >> registry_ >> git_;
+  }
+  std::string registry() const { return registry_; }
+  std::string git() const { return git_; }
+
+ private:
+  Started servers_;
+  std::string registry_ = {};
+  std::string git_ = {};
+};
+
+TEST_P(Documents, CommandsOfTheRecipesPrintWhatStandsThere) {
+  Scene scene(GetParam());
+  const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / "docs/recipes.md";
+  scene.write("home/.local/bin/claude", "#!/bin/sh\n[ \"$ANTHROPIC_API_KEY\" = key-1 ] && echo done\n", 0755);
+  scene.write("home/.local/bin/codex", "#!/bin/sh\n[ \"$OPENAI_API_KEY\" = key-2 ] && echo done\n", 0755);
+  scene.write("workspace/.venv/bin/pip", "#!/bin/sh\necho Successfully installed six-1.17.0\n", 0755);
+  scene.write("workspace/test_sum.py",
+              "import unittest\n\n\nclass Sum(unittest.TestCase):\n    def test_sum(self):\n"
+              "        self.assertEqual(sum(range(10)), 45)\n");
+  scene.write("workspace/config.json", code_in(document, "json"));
+  const auto outside = [&](const std::string& script) {
+    return run({.argv = {"sh", "-c", script}, .as = GetParam(), .cwd = scene.workspace()});
+  };
+  const Ran made = outside(
+      "git init -q --bare ../remote.git && git init -q . && git -c user.name=A -c user.email=a@example.org "
+      "commit -q --allow-empty -m one && " +
+      cloche() + " config check config.json");
+  ASSERT_EQ(made.exit_code, 0) << made.out << made.err;
+  const LoopbackServers servers(GetParam(), scene.root());
+  ASSERT_NE(servers.git(), "");
+  const std::string home = (scene.root() / "home").string();
+  expect_examples_hold(document, GetParam(), scene.workspace(), 14,
+                       {{"PATH", home + "/.local/bin:" + system_path},
+                        {"HOME", home},
+                        {"XDG_STATE_HOME", scene.root() / "state"},
+                        {"ANTHROPIC_API_KEY", "key-1"},
+                        {"OPENAI_API_KEY", "key-2"}},
+                       {{"4873", servers.registry()}, {"9418", servers.git()}});
 }
 
 TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
@@ -137,15 +204,6 @@ TEST_P(Documents, CommandsAboutApprovalsAndTheHookPrintWhatStandsThere) {
     expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / name, GetParam(), project.workspace(), 8,
                          {{"HOME", project.root() / "home"}});
   }
-}
-
-// The first block of this language.
-std::string code_in(const fs::path& document, const std::string& language) {
-  const std::string text = read_file(document);
-  const std::string fence = "```" + language + "\n";
-  const size_t begin = text.find(fence);
-  if (begin == std::string::npos) return {};
-  return text.substr(begin + fence.size(), text.find("```", begin + fence.size()) - begin - fence.size());
 }
 
 TEST_P(Documents, CommandsOfTheProfilesPrintWhatStandsThere) {
@@ -297,7 +355,7 @@ TEST(Links, LeadToWhatExists) {
        {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
         "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md",
         "docs/profiles.md", "docs/ladder.md", "docs/approvals.md", "docs/hook.md", "docs/mcp.md",
-        "docs/egress.md", "docs/words.md"}) {
+        "docs/egress.md", "docs/words.md", "docs/recipes.md", "docs/compatibility.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

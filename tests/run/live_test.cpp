@@ -95,6 +95,24 @@ TEST_P(Live, APersonIsTold) {
   const Ran ran = cloche_shell({"--live"}, "echo evil > .envrc; exit 3");
   EXPECT_TRUE(exited(ran, 3));
   EXPECT_TRUE(contains(ran.err, "quarantined: .envrc (direnv runs it")) << ran.err;
+  const size_t advice = ran.err.find("to keep it: ");
+  ASSERT_NE(advice, std::string::npos) << ran.err;
+  const size_t begin = advice + std::string("to keep it: ").size();
+  ASSERT_TRUE(exited(outside(ran.err.substr(begin, ran.err.find('\n', begin) - begin)), 0)) << ran.err;
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "evil\n");
+}
+
+// Advice works when it is followed.
+TEST_P(Live, AConfigurationThatIsKeptNamesTheFlag) {
+  NEEDS("git");
+  repository();
+  const std::vector<std::string> rename = {"git", "config", "user.name", "B"};
+  const Ran refused = cloche_run({"--live"}, rename);
+  EXPECT_NE(refused.exit_code, 0);
+  ASSERT_TRUE(contains(refused.err, "--allow-protected .git/config lets the command change it"))
+      << refused.err;
+  EXPECT_TRUE(exited(cloche_run({"--live", "--allow-protected", ".git/config"}, rename), 0));
+  EXPECT_TRUE(printed(outside("git config user.name"), "B\n"));
 }
 
 TEST_P(Live, WhatGitIsSentToIsAFixedPlace) {

@@ -259,6 +259,63 @@ TEST_P(Grants, ReadOnlyDirectory) {
   EXPECT_FALSE(fs::exists(data / "new"));
 }
 
+// What the message about a program that is not in view says to do, done.
+TEST_P(Grants, ReadOnlyDirectoryOfTheCallersPathIsOnTheInnerOne) {
+  const fs::path tools = scene().root() / "tools";
+  scene().write("tools/mine", "#!/bin/sh\necho mine\n", 0755);
+  const Command how{.env = {{"PATH", tools.string() + ":/usr/bin:/bin"}}};
+  const Ran missing = cloche_run({}, {"mine"}, how);
+  EXPECT_TRUE(exited(missing, 127));
+  ASSERT_TRUE(contains(missing.err, "--ro " + tools.string())) << missing.err;
+  EXPECT_TRUE(printed(cloche_run({"--ro", tools}, {"mine"}, how), "mine\n"));
+  EXPECT_TRUE(printed(cloche_shell({"--ro", tools}, "mine", how), "mine\n"));
+}
+
+TEST_P(Grants, AProgramThatIsALinkNamesWhatItLeadsToAsWell) {
+  const std::string root = scene().root();
+  scene().write("share/tool/1/real", "#!/bin/sh\necho mine\n", 0755);
+  fs::create_directory(scene().root() / "bin");
+  fs::create_symlink("../share/tool/1/real", scene().root() / "bin/mine");
+  const Command how{.env = {{"PATH", root + "/bin:/usr/bin:/bin"}}};
+  const std::string both = "--ro " + root + "/bin --ro " + root + "/share/tool/1";
+  const Ran missing = cloche_run({}, {"mine"}, how);
+  EXPECT_TRUE(contains(missing.err, "show it with " + both + "\n")) << missing.err;
+  const Ran half = cloche_run({"--ro", root + "/bin"}, {"mine"}, how);
+  EXPECT_TRUE(contains(half.err, "a link to " + root +
+                                     "/share/tool/1/real, which is not in the sandbox's view; "
+                                     "show it with --ro " +
+                                     root + "/share/tool/1\n"))
+      << half.err;
+  EXPECT_TRUE(
+      printed(cloche_run({"--ro", root + "/bin", "--ro", root + "/share/tool/1"}, {"mine"}, how), "mine\n"));
+}
+
+// pyenv's own pip writes to the shims after an installation, and ends with 1 where it cannot.
+TEST_P(Grants, PyenvsPipEndsAsPipDoes) {
+  const std::string root = scene().root() / "pyenv";
+  scene().write("pyenv/versions/3.12.1/bin/pip", "#!/bin/sh\necho installed\n", 0755);
+  scene().write("pyenv/pyenv.d/exec/pip-rehash/pip",
+                "#!/bin/sh\n" + root + "/versions/3.12.1/bin/pip && touch " + root + "/shims/new\n", 0755);
+  scene().write("pyenv/shims/pip",
+                "#!/bin/sh\nown=" + root + "/pyenv.d/exec/pip-rehash/pip\n[ -x $own ] && exec $own\nexec " +
+                    root + "/versions/3.12.1/bin/pip\n",
+                0755);
+  const Command how{.env = {{"PATH", root + "/shims:/usr/bin:/bin"}, {"PYENV_ROOT", root}}};
+  EXPECT_TRUE(printed(cloche_run({}, {"pip", "install", "x"}, how), "installed\n"));
+}
+
+TEST_P(Grants, ATracerThatIsRefusedIsToldOfDebug) {
+  NEEDS("python3");
+  const std::vector<std::string> tracer = {
+      "/usr/bin/python3", "-c",
+      "import ctypes, os, sys\nlibc = ctypes.CDLL(None, use_errno=True)\nif libc.ptrace(0, 0, 0, 0): "
+      "sys.exit('tracer: ptrace: ' + os.strerror(ctypes.get_errno()))"};
+  const Ran refused = cloche_run({}, tracer);
+  EXPECT_TRUE(exited(refused, 1));
+  EXPECT_TRUE(contains(refused.err, "--grant debug lets the command trace")) << refused.err;
+  EXPECT_TRUE(exited(cloche_run({"--grant", "debug"}, tracer), 0));
+}
+
 TEST_P(Grants, AtAnotherPlace) {
   const auto data = scene().write("data/f", "data\n").parent_path();
   EXPECT_TRUE(printed(cloche_shell({"--ro", data.string() + ":/data"}, "cat /data/f; ls -d " + data.string() +

@@ -79,6 +79,20 @@ TEST_P(Changes, WhatWasWithheldIsBroughtInByName) {
   EXPECT_FALSE(is_there("a"));
 }
 
+// As `cloche run` says it of a new .vscode.
+TEST_P(Changes, AWithheldDirectoryIsBroughtInWithWhatWasWithheldForIt) {
+  const std::string write = "mkdir -p .vscode/deep; echo {} > .vscode/tasks.json; echo e > .vscode/deep/x";
+  const Ran written =
+      words_here({"run", "--writes", "commit", "--", "sh", "-c", write + "; echo e > .envrc"});
+  EXPECT_TRUE(contains(written.err, "--only PATH brings it in")) << written.err;
+  EXPECT_FALSE(is_there(".vscode"));
+  const Ran applied = words_here({"changes", "apply", "--only", ".vscode"});
+  EXPECT_TRUE(exited(applied, 0)) << applied.out;
+  EXPECT_EQ(text_of(".vscode/tasks.json"), "{}\n");
+  EXPECT_EQ(text_of(".vscode/deep/x"), "e\n");
+  EXPECT_FALSE(is_there(".envrc"));
+}
+
 TEST_P(Changes, AStagedSetIsAppliedInPartsOrDropped) {
   file("x", "old\n");
   ASSERT_TRUE(

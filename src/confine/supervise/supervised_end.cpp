@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/sys/path.hpp"
 #include "confine/boxes/socket_holders.hpp"
 #include "confine/supervise/outcome_of_call.hpp"
 
@@ -23,6 +24,17 @@ size_t count_overlays(const wire::PlanText& plan) {
   return static_cast<size_t>(std::count_if(plan.mounts.begin(), plan.mounts.end(), [](const auto& mount) {
     return mount.kind == wire::MountKind::overlay;
   }));
+}
+
+GuessTerms guess_terms(const ConfinementPlan& plan, bool has_layer) {
+  GuessTerms terms{.has_layer = has_layer, .may_trace = plan.debugging};
+  if (plan.workspace.empty()) return terms;
+  for (const auto& entry : plan.view) {
+    if (entry.why == why_protected && entry.target.size() > plan.workspace.size() + 1 &&
+        is_beneath(plan.workspace, entry.target))
+      terms.kept_paths.push_back(entry.target.substr(plan.workspace.size() + 1));
+  }
+  return terms;
 }
 
 // Of the events that are there now.
@@ -158,7 +170,9 @@ Result<Outcome> SupervisedCall::conclude() {
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
   const bool failed = outcome.end == End::exited && outcome.exit_code != 0;
-  if (overlays_ && failed) outcome.guess = layer_guess((plan_.terminal ? output_ : errors_).last_taken());
+  if (failed && spec_.backend != Backend::none)
+    outcome.guess = guess_by_last_words((plan_.terminal ? output_ : errors_).last_taken(),
+                                        guess_terms(plan_, static_cast<bool>(overlays_)));
   outcome.output = output_.take_kept();
   outcome.errors = errors_.take_kept();
   outcome.output_bytes = output_.bytes();

@@ -150,8 +150,7 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
 
 }  // namespace
 
-int finish_run(const CallResult& result, const RunArguments& arguments,
-               std::string (*say_changes)(const ChangesOutcome&)) {
+int finish_run(const CallResult& result, const RunArguments& arguments, Asks reader) {
   const Outcome& outcome = result.outcome;
   const bool ran = outcome.end != End::refused && outcome.end != End::failed;
   const auto json = [&] { return to_json(outcome, ran ? result.plan_digest : "", result.notes) + "\n"; };
@@ -171,11 +170,13 @@ int finish_run(const CallResult& result, const RunArguments& arguments,
       if ((is_by_egress(denial) && has_news) || is_outlived(denial)) complain(operators_sentence(denial));
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
-    for (const auto& line : quarantine_lines(outcome)) complain(line);
+    for (const auto& line : quarantine_lines(outcome, reader)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    const bool has_news = outcome.changes && !outcome.changes->goes_without_saying();
-    const std::string line = has_news ? say_changes(*outcome.changes) : "";
-    if (!line.empty()) complain(line);
+    if (outcome.changes && !outcome.changes->goes_without_saying()) {
+      const ChangesOutcome& changes = *outcome.changes;
+      const std::string line = reader == Asks::model ? model_line(changes) : summary_line(changes);
+      if (!line.empty()) complain(line);
+    }
   }
   return outcome.exit_code;
 }

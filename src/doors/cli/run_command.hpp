@@ -27,9 +27,8 @@ void say_workspace_of_run(const Session& session);
 void complain_of_wait(std::string_view why);
 
 // How it ended and why, on the channels that the words asked for; the exit code.
-// `say_changes`: to the operator at the terminal; model_line where an agent shows stderr to its model.
-int finish_run(const CallResult& result, const RunArguments& arguments,
-               std::string (*say_changes)(const ChangesOutcome&) = summary_line);
+// `reader`: the operator at the terminal, or the model of an agent that shows it stderr.
+int finish_run(const CallResult& result, const RunArguments& arguments, Asks reader = Asks::operators);
 
 // What a command has of the caller's process: its umask, and a terminal of its own where the caller has one.
 void take_over_process(RunArguments& arguments, const CallersDescriptors& callers);

@@ -196,7 +196,7 @@ int run_pending_command(const std::string& id, const Environment& environment) {
       outcome.end == End::failed && (ran.ok() || ran.error().number != 0 || lacks_state(environment));
   outcome = for_model(std::move(outcome));
   if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason.text());
-  return finish_run(CallResult{.outcome = std::move(outcome)}, RunArguments{}, model_line);
+  return finish_run(CallResult{.outcome = std::move(outcome)}, RunArguments{}, Asks::model);
 }
 
 }  // namespace cloche

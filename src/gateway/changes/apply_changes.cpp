@@ -63,6 +63,7 @@ class Applying {
   bool is_staged() const { return set_.header.status == SetStatus::staged; }
 
   Result<void> choose(const ApplyPaths& paths);
+  bool is_answered(size_t place, const std::vector<size_t>& named_places) const;
   void choose_parents(const std::vector<size_t>& waiting);
   Result<void> find_obstacles(const ApplyPaths& paths);
   std::vector<TreePath> named(const ApplyPaths& paths) const;
@@ -101,18 +102,33 @@ Result<void> Applying::choose(const ApplyPaths& paths) {
                          "' is not among the changes that wait in " + set_.header.id,
                      "cloche changes show " + set_.header.id + " lists them");
   }
+  std::vector<size_t> named_places;
   for (const size_t place : waiting) {
     const Change& change = changes_.changes[place];
-    // What is withheld, or was never judged, has to be named itself: a directory around it is no answer to
-    // it.
+    if (is_named(paths.only, change) || is_named(paths.theirs, change)) named_places.push_back(place);
+  }
+  for (const size_t place : waiting) {
+    const Change& change = changes_.changes[place];
     const bool is_withheld = verdicts_[place].fate == Fate::withheld;
-    const bool is_meant_by_name = is_named(paths.only, change) || is_named(paths.theirs, change);
     const bool is_wanted =
-        is_withheld ? is_meant_by_name : paths.only.empty() || is_meant(paths.only, change);
+        is_withheld ? is_answered(place, named_places) : paths.only.empty() || is_meant(paths.only, change);
     if (is_wanted && !is_meant(paths.ours, change)) chosen_.insert(place);
   }
   choose_parents(waiting);
   return {};
+}
+
+// What is withheld, or was never judged, has to be named itself, or with the directory that it was withheld
+// with, for the same reason: another directory around it is no answer to it.
+bool Applying::is_answered(size_t place, const std::vector<size_t>& named_places) const {
+  const auto is_answer = [&](size_t answer) {
+    if (answer == place) return true;
+    const Change& around = changes_.changes[answer];
+    return !is_unjudged_ && verdicts_[answer].fate == Fate::withheld && makes_directory(around) &&
+           verdicts_[answer].reason == verdicts_[place].reason &&
+           is_meant(around.where(), changes_.changes[place]);
+  };
+  return std::any_of(named_places.begin(), named_places.end(), is_answer);
 }
 
 // A new file comes with the new directories that it is in.
@@ -223,13 +239,14 @@ void Applying::forget_merged(const std::set<size_t>& merged) {
   chosen_ = std::move(chosen);
 }
 
-// With the new directories that what is named lies in.
+// With what comes with it, and with the new directories that it lies in.
 std::vector<TreePath> Applying::named(const ApplyPaths& paths) const {
   std::vector<TreePath> named = paths.only;
   named.insert(named.end(), paths.theirs.begin(), paths.theirs.end());
   const size_t count = named.size();
   for (const size_t place : chosen_) {
     const Change& change = changes_.changes[place];
+    if (verdicts_[place].fate == Fate::withheld) named.push_back(change.where());
     for (size_t i = 0; i < count && makes_directory(change); ++i)
       if (named[i].tree == change.tree && lies_below(change.path, named[i].path))
         named.push_back(change.where());

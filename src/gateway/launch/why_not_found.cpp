@@ -168,13 +168,30 @@ FileFact hold_directory(const ConfinementPlan& plan, std::vector<OwnedFd>& held)
   return fact_from(seen, place.value());
 }
 
+namespace {
+
+// What a name on the host is a link to, where the view does not have that.
+std::optional<std::string> target_out_of_view(const ConfinementPlan& plan, const std::string& on_host) {
+  const auto held = sys::hold(on_host);
+  if (!held.ok() || held.value().path == on_host || shown_at(plan, held.value().path)) return std::nullopt;
+  return held.value().path;
+}
+
+std::string grant_of(const std::string& path) { return " --ro " + std::string(parent_of(path)); }
+
+}  // namespace
+
 NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
   const std::string& name = plan.argv.front();
   if (name.empty()) return {};
   for (const auto& place : candidates_in(plan, plan.argv.front())) {
     const auto shown = shown_at(plan, place);
-    if (shown && exists(shown->on_host))
-      return {name + ": found inside as " + place + ", but its interpreter is not"};
+    if (!shown || !exists(shown->on_host)) continue;
+    if (const auto target = target_out_of_view(plan, shown->on_host))
+      return {name + ": found inside as " + place + ", a link to " + *target +
+                  ", which is not in the sandbox's view",
+              "; show it with" + grant_of(*target)};
+    return {name + ": found inside as " + place + ", but its interpreter is not"};
   }
   const bool by_path = name.find('/') == std::string::npos;
   const std::string missing =
@@ -184,9 +201,12 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
   for (const auto& place : candidates_in(outside, name)) {
     if (!exists(place)) continue;
     const auto shown = shown_at(plan, place);
-    if (!shown)
+    if (!shown) {
+      const auto target = target_out_of_view(plan, place);
+      const bool elsewhere = target && !is_beneath(parent_of(place), *target);
       return {name + ": exists on the host as " + place + " and is not in the sandbox's view",
-              "; show it with --ro " + std::string(parent_of(place))};
+              "; show it with" + grant_of(place) + (elsewhere ? grant_of(*target) : "")};
+    }
     if (exists(shown->on_host)) return {missing + "; it is there as " + place};
     return {missing + "; instead of the host's " + shown->entry->target + " there is " +
             shown->entry->source};

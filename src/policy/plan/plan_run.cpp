@@ -144,23 +144,62 @@ void add_toolchains(ConfinementPlan& plan, std::span<const ToolchainFact> toolch
       }
       plan.view.push_back(view::owned_tree(fact, fact.path, Access::run, "toolchain " + chain.name));
     }
+    if (plan.level < IsolationLevel::namespaces) continue;  // which has no mounts to hide anything with
+    for (const auto& path : chain.masked)
+      plan.view.push_back(view::mask(path, "toolchain " + chain.name + ": what cannot work in the view"));
   }
 }
 
-// Toolchains stand where the caller has them: before the system's own when they do on the caller's PATH.
+// Whether a directory is seen inside because --ro shows it, what holds it, or a program in it, at its own
+// place.
+bool shows_directory(const Grant& grant, const FileFact& fact, std::string_view directory) {
+  if (grant.writable || (!grant.target.empty() && grant.target != grant.source)) return false;
+  for (const std::string& shown : {grant.source, fact.path}) {
+    if (!is_plain_absolute(shown)) continue;
+    if (fact.kind == Kind::file ? parent_of(shown) == directory : is_beneath(shown, directory)) return true;
+  }
+  return false;
+}
+
+// Of the caller's PATH, what an operator's command is shown by --ro. A tool call finds its programs where it
+// would without the grant.
+std::vector<std::string> granted_path(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> granted;
+  if (request.tool_call) return granted;
+  const std::string system = ":" + std::string(system_path) + ":";
+  const std::string& path = facts.caller.path;
+  for (size_t begin = 0, end = 0; begin < path.size(); begin = end + 1) {
+    end = std::min(path.find(':', begin), path.size());
+    const std::string directory = path.substr(begin, end - begin);
+    if (!is_plain_absolute(directory) || system.find(":" + directory + ":") != std::string::npos) continue;
+    for (size_t i = 0; i < request.grants.size(); ++i) {
+      if (!shows_directory(request.grants[i], facts.grants[i], directory)) continue;
+      granted.push_back(directory);
+      break;
+    }
+  }
+  return granted;
+}
+
+// Toolchains and granted directories stand where the caller has them: before the system's own when they do on
+// the caller's PATH.
 std::string search_path(const RunRequest& request, const Facts& facts) {
   std::string before;
   std::string after;
   const std::string callers = ":" + facts.caller.path + ":";
   const size_t system = std::min(callers.find(":/usr/bin:"), callers.find(":/bin:"));
-  for (const auto& chain : toolchains_of(request, facts)) {
-    for (const auto& directory : chain.path) {
-      const size_t at = callers.find(":" + directory + ":");
-      if (at != std::string::npos && at < system) {
-        before += directory + ":";
-      } else {
-        after += ":" + directory;
-      }
+  std::vector<std::string> directories;
+  for (const auto& chain : toolchains_of(request, facts))
+    directories.insert(directories.end(), chain.path.begin(), chain.path.end());
+  for (auto& directory : granted_path(request, facts)) {
+    if (!contains(directories, directory)) directories.push_back(std::move(directory));
+  }
+  for (const auto& directory : directories) {
+    const size_t at = callers.find(":" + directory + ":");
+    if (at != std::string::npos && at < system) {
+      before += directory + ":";
+    } else {
+      after += ":" + directory;
     }
   }
   for (const auto& directory : request.tool_path) after += ":" + directory;

@@ -200,6 +200,55 @@ TEST(PlanRun, ToolchainsStandOnPathWhereTheCallerHasThem) {
   }
 }
 
+TEST(PlanRun, WhatIsGrantedStandsOnThePathWhereTheCallerHasIt) {
+  const std::string system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  struct Row {
+    const char* callers;
+    Grant grant;
+    FileFact found;
+    std::string expected;
+  };
+  const FileFact program{.kind = Kind::file, .path = "/home/u/bin/tool"};
+  const Row rows[] = {
+      {"/home/u/bin:/usr/bin", {"/home/u/bin"}, directory("/home/u/bin"), "/home/u/bin:" + system},
+      {"/usr/bin:/home/u/bin", {"/home/u/bin"}, directory("/home/u/bin"), system + ":/home/u/bin"},
+      {"/home/u/bin:/usr/bin", {"/home/u"}, directory("/home/u"), "/home/u/bin:" + system},
+      {"/home/u/bin:/usr/bin", {"/home/u/bin/tool"}, program, "/home/u/bin:" + system},
+      {"/home/u/bin:/usr/bin", {"bin"}, directory("/home/u/bin"), "/home/u/bin:" + system},
+      {"/link:/usr/bin", {"/link"}, directory("/home/u/bin"), "/link:" + system},
+      {"/home/u/bin:/usr/bin", {"/other"}, directory("/other"), system},
+      {"/home/u/bin:/usr/bin", {"/home/u/bin/deep"}, directory("/home/u/bin/deep"), system},
+      {"/usr/bin", {"/home/u/bin"}, directory("/home/u/bin"), system},
+      {"/home/u/bin:/usr/bin", {"/home/u/bin", "/elsewhere"}, directory("/home/u/bin"), system},
+      {"/home/u/bin:/usr/bin", {"/home/u/bin", "", true}, directory("/home/u/bin"), system},
+      {"/usr/local/bin:/usr/bin", {"/usr/local"}, directory("/usr/local"), system},
+      {"bin:.::/usr/bin", {"/home/u/bin"}, directory("/home/u/bin"), system},
+  };
+  for (const auto& row : rows) {
+    RunRequest request = plain_request();
+    request.grants = {row.grant};
+    Facts facts = plain_host();
+    facts.caller.path = row.callers;
+    facts.grants = {row.found};
+    const std::string about = std::string(row.callers) + " " + row.grant.source;
+    EXPECT_EQ(variable(plan_run(request, facts).value(), "PATH"), row.expected) << about;
+    request.tool_call = true;
+    EXPECT_EQ(variable(plan_run(request, facts).value(), "PATH"), system) << about;
+  }
+}
+
+TEST(PlanRun, WhatCannotWorkInAToolchainIsEmptyWhereThereAreMounts) {
+  Facts facts = plain_host();
+  facts.toolchains = {
+      {.name = "pyenv", .trees = {directory("/data/pyenv")}, .masked = {"/data/pyenv/pyenv.d/exec"}}};
+  RunRequest request = plain_request();
+  const ViewEntry* mask = find(plan_run(request, facts).value(), "/data/pyenv/pyenv.d/exec");
+  ASSERT_NE(mask, nullptr);
+  EXPECT_EQ(mask->access, Access::none);
+  request.level = IsolationLevel::subprocess;
+  EXPECT_EQ(find(plan_run(request, facts).value(), "/data/pyenv/pyenv.d/exec"), nullptr);
+}
+
 TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   RunRequest request = plain_request();
   request.environment = {{.name = "GIVEN", .value = "value"},

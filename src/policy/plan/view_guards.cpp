@@ -318,7 +318,7 @@ void keep_protected(ConfinementPlan& plan, const Facts& facts) {
       if (is_beneath(fact.path, entry.source)) {
         entry.access = access;
       } else if (is_beneath(entry.source, fact.path)) {
-        kept.push_back(owned_tree(fact, seen_at(entry, fact.path), access, "the protected set"));
+        kept.push_back(owned_tree(fact, seen_at(entry, fact.path), access, std::string(why_protected)));
       }
     }
   }

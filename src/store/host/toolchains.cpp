@@ -51,6 +51,10 @@ ToolchainFact pyenv(const ToolchainQuery& query) {
   if (root.empty() || !is_directory(root + "/versions") || !show(chain, root)) return chain;
   chain.path = {root + "/shims", root + "/bin"};
   chain.environment["PYENV_ROOT"] = root;
+  // What a shim executes instead of pip: pip, and then pyenv's rehash, which writes to the shims and fails.
+  const std::string rehash = "/pyenv.d/exec/pip-rehash";
+  if (!chain.trees.empty() && is_directory(root + rehash))
+    chain.masked.push_back(chain.trees.back().path + rehash);
   return chain;
 }
 

@@ -81,6 +81,14 @@ TEST_F(Toolchains, ANamedOneThatIsNotThereIsReportedEmpty) {
   }
 }
 
+// pyenv's pip ends with 1 after an installation that went well, because the shims cannot be written.
+TEST_F(Toolchains, PyenvsRehashAfterPipIsMasked) {
+  add(".pyenv/versions/3.12.1/bin/python3");
+  EXPECT_TRUE(one("pyenv").masked.empty());
+  add(".pyenv/pyenv.d/exec/pip-rehash/pip");
+  EXPECT_EQ(one("pyenv").masked, (std::vector<std::string>{home_ + "/.pyenv/pyenv.d/exec/pip-rehash"}));
+}
+
 TEST_F(Toolchains, PyenvIsItsRootWithShims) {
   add(".pyenv/versions/3.12.1/bin/python3");
   add(".pyenv/shims/python3");

@@ -75,8 +75,9 @@ std::vector<std::string> remarks_on(const Outcome& outcome) {
   for (const auto& denial : outcome.denials) {
     if (is_outlived(denial)) remarks.push_back(neutralised(denial.what.text()));
   }
-  for (const auto& quarantined : quarantine_lines(outcome)) remarks.push_back(neutralised(quarantined));
-  if (!outcome.guess.empty()) remarks.emplace_back(outcome.guess);
+  for (const auto& quarantined : quarantine_lines(outcome, Asks::model))
+    remarks.push_back(neutralised(quarantined));
+  if (!outcome.guess.said.empty()) remarks.push_back(neutralised(outcome.guess.said));
   if (outcome.backend == RanBy(Backend::none))
     remarks.emplace_back("isolation is off by the operator's own switch: nothing confined this command");
   return remarks;

@@ -116,15 +116,18 @@ TEST(ProcessOutput, WhatIsNotInTheProjectIsSaid) {
   EXPECT_EQ(shown_text(outcome, "x", {}), "[" + line + "]\nexit_code: 0\nstdout: hi\nstderr: ");
   EXPECT_EQ(structured(outcome),
             R"json({"exit_code":0,"stdout":"hi","stderr":"","notes":[")json" + line + "\"]}");
-  EXPECT_EQ(summary_line(*outcome.changes),
-            "changes: nothing, not in the project: f was changed; cloche changes show r1-c-0001");
+  EXPECT_EQ(
+      summary_line(*outcome.changes),
+      "changes: nothing, not in the project: f was changed; cloche changes show r1-c-0001 has it, cloche "
+      "changes apply r1-c-0001 brings it in");
   outcome.changes->end = ChangesEnd::committed;
   outcome.changes->paths = {{"a", ChangeKind::created, Fate::committed},
                             {".envrc", ChangeKind::created, Fate::withheld, "direnv runs it"}};
   EXPECT_EQ(shown_text(outcome, "x", {}),
             "exit_code: 0\nstdout: hi\nstderr: \n[withheld, not in the project: .envrc: direnv runs it]");
   EXPECT_EQ(summary_line(*outcome.changes),
-            "changes: 1 created, 1 withheld (.envrc: direnv runs it; cloche changes show r1-c-0001)");
+            "changes: 1 created, 1 withheld (.envrc: direnv runs it; cloche changes show r1-c-0001 has it, "
+            "cloche changes apply r1-c-0001 --only PATH brings it in)");
 }
 
 TEST(ProcessOutput, AnEndBySignalIsNotCalledAnEndTwice) {
