@@ -213,7 +213,7 @@ TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
     EXPECT_TRUE(exited(shell("true"), 0)) << "the default is another";
   }
   user_file(R"({"default_profile": "high", "profiles_dir": ")" + (root() / "profiles").string() + R"("})");
-  const Ran doctor = cloche_words({"doctor"});
+  const Ran doctor = cloche_words({"doctor", "-v"});
   EXPECT_TRUE(contains(doctor.out, "MISCONFIGURED: every call is refused: " + user_path() + ":1"))
       << doctor.out;
   EXPECT_TRUE(contains(doctor.out, "a command gets              nothing")) << doctor.out;

@@ -85,7 +85,7 @@ TEST_P(Hosts, WhatIsRequiredByTheEnvironmentNeverStepsDown) {
 }
 
 TEST_P(Hosts, WithoutUserNamespacesTheDoctorKnowsWhatWorks) {
-  const Ran ran = without_user_namespaces("cloche doctor");
+  const Ran ran = without_user_namespaces("cloche doctor -v");
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "sysctl -w user.max_user_namespaces")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
@@ -97,7 +97,7 @@ TEST_P(Hosts, WithoutUserNamespacesTheDoctorKnowsWhatWorks) {
 
 TEST_P(Hosts, TheDoctorKnowsThatAStepDownIsAllowed) {
   configure(R"({"missing": "degrade"})");
-  const Ran ran = without_user_namespaces("cloche doctor");
+  const Ran ran = without_user_namespaces("cloche doctor -v");
   EXPECT_TRUE(contains(ran.out, "a command gets              subprocess")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "the configuration gives a command subprocess instead")) << ran.out;
   EXPECT_FALSE(contains(ran.out, "is refused on this host")) << ran.out;
@@ -105,13 +105,13 @@ TEST_P(Hosts, TheDoctorKnowsThatAStepDownIsAllowed) {
 
 TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
   if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
-  const Ran ran = on_host("mount -t tmpfs -o noexec,mode=1777 none /tmp; cloche doctor");
+  const Ran ran = on_host("mount -t tmpfs -o noexec,mode=1777 none /tmp; cloche doctor -v");
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
 TEST_P(Hosts, ABackendBesideOneThatWorksIsNamedByTheDoctor) {
-  const Ran ran = on_host("mount --bind /dev/null /usr/bin/bwrap; cloche doctor");
+  const Ran ran = on_host("mount --bind /dev/null /usr/bin/bwrap; cloche doctor -v");
   EXPECT_TRUE(contains(ran.out, "works: native; bwrap is not installed: apt install bubblewrap\n"))
       << ran.out;
 }
@@ -121,7 +121,7 @@ TEST_P(Hosts, AToolThatSaysNothingIsToBeReinstalled) {
   const std::string broken = "mount --bind /bin/false $(command -v runc); ";
   const char* fix = "apt install --reinstall runc";
   EXPECT_TRUE(refused(on_host(broken + "cloche run --backend runc -- true"), {125}, {fix}));
-  const Ran doctor = on_host(broken + "cloche doctor");
+  const Ran doctor = on_host(broken + "cloche doctor -v");
   EXPECT_TRUE(contains(doctor.out, fix)) << doctor.out;
   EXPECT_FALSE(contains(doctor.out, "see cloche doctor")) << doctor.out;
 }
@@ -196,7 +196,7 @@ TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProfile) {
   scene().write("profiles/p.json", R"({"extends": "workspace-write-no-network", "isolation": "gvisor"})");
   configure(R"({"default_profile": "p", "missing": "degrade", "profiles_dir": ")" +
             (scene().root() / "profiles").string() + R"("})");
-  const Ran ran = on_host(without_tools + "cloche doctor");
+  const Ran ran = on_host(without_tools + "cloche doctor -v");
   EXPECT_TRUE(
       contains(ran.out, "NOTE     the isolation level gvisor is missing here, stepped down to container"))
       << ran.out << ran.err;
@@ -209,7 +209,7 @@ TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProfile) {
 TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProjectItStandsIn) {
   configure(R"({"missing": "degrade"})");
   scene().write("workspace/.cloche/config.json", R"({"isolation": "container"})");
-  const Ran ran = on_host(without_tools + "cloche doctor");
+  const Ran ran = on_host(without_tools + "cloche doctor -v");
   EXPECT_TRUE(
       contains(ran.out, "NOTE     the isolation level container is missing here, stepped down to namespace"))
       << ran.out << ran.err;
@@ -418,7 +418,7 @@ TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
 TEST_P(Hosts, TheDoctorFindsAPlaceOnAReadOnlyHost) {
   const std::string usual =
       read_only_root + "mount -t tmpfs -o mode=1777 none /dev/shm; export XDG_STATE_HOME=/dev/shm/state; ";
-  const Ran doctor = on_host(usual + "cloche doctor");
+  const Ran doctor = on_host(usual + "cloche doctor -v");
   EXPECT_EQ(doctor.exit_code, 0) << doctor.out << doctor.err;
   EXPECT_FALSE(contains(doctor.out, "Read-only file system")) << doctor.out;
   EXPECT_TRUE(contains(doctor.out, "a command gets              native")) << doctor.out;
@@ -601,7 +601,7 @@ TEST_P(Contained, DegradeStepsDownBehindEveryDoorAndSaysSo) {
 }
 
 TEST_P(Contained, TheDoctorIsRight) {
-  const Ran ran = in_container("doctor");
+  const Ran ran = in_container("doctor -v");
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "user-ids")) << ran.out;
   expect_advice_about_the_filter(ran.out);

@@ -57,7 +57,12 @@ class Doctor : public Run {
 FOR_EVERYONE(Doctor);
 
 TEST_P(Doctor, IsContentHereAndNamesEachLayer) {
-  const Ran ran = doctor({});
+  const Ran first = doctor({});
+  ASSERT_TRUE(exited(first, 0));
+  for (const char* promise : {"files    holds", "network  holds", "secrets  holds", "limits   holds"})
+    EXPECT_TRUE(contains(first.out, promise)) << first.out;
+  EXPECT_FALSE(contains(first.out, "landlock")) << first.out;
+  const Ran ran = doctor({"-v"});
   ASSERT_TRUE(exited(ran, 0));
   for (const char* layer :
        {"user-ids", "mount-view", "pid-namespace", "net-namespace", "ipc-namespace", "uts-namespace",

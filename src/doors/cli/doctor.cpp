@@ -1,12 +1,14 @@
+#include "doors/cli/doctor.hpp"
+
 #include <iterator>
 #include <string>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "doors/changes/stored_sets_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
-#include "gateway/checks/diagnose.hpp"
 
 namespace cloche {
 namespace {
@@ -126,6 +128,82 @@ std::string faults_as_text(const Diagnosis& diagnosis) {
   return text;
 }
 
+// ---- What a person wants to know first
+
+struct Promise {
+  std::string_view name;
+  std::string_view text;  // what holds
+  std::vector<LayerId> layers;
+};
+const std::vector<Promise>& promises() {
+  static const std::vector<Promise> all = {
+      {"files",
+       "the system is read-only, and a command writes in its workspace alone",
+       {LayerId::user_ids, LayerId::mount_view, LayerId::landlock, LayerId::no_new_privileges,
+        LayerId::no_capabilities}},
+      {"network",
+       "a command reaches no host but those that you name",
+       {LayerId::net_namespace, LayerId::syscall_filter, LayerId::landlock_scope}},
+      {"secrets",
+       "your home, keys, processes and environment are not there for a command",
+       {LayerId::pid_namespace, LayerId::ipc_namespace, LayerId::uts_namespace, LayerId::cgroup_namespace,
+        LayerId::session_keyring}},
+      {"limits",
+       "memory, processes, time, open files and disk are limited for all that a call starts",
+       {LayerId::memory_limit, LayerId::process_limit}}};
+  return all;
+}
+
+// What is wrong without the layer.
+std::string_view without(LayerId layer) {
+  switch (layer) {
+    case LayerId::user_ids: return "a command would have your own user id";
+    case LayerId::mount_view: return "a command would see every file of the host";
+    case LayerId::pid_namespace: return "a command would see the processes of the host";
+    case LayerId::net_namespace: return "a command would have the network of the host";
+    case LayerId::ipc_namespace: return "a command would share memory and queues with the host";
+    case LayerId::uts_namespace: return "a command would have the name of the host";
+    case LayerId::cgroup_namespace: return "a command would see the groups of processes of the host";
+    case LayerId::syscall_filter: return "a command could make every system call";
+    case LayerId::landlock: return "the kernel would not check the files of a command a second time";
+    case LayerId::no_new_privileges: return "a set-id program would give a command more rights";
+    case LayerId::no_capabilities: return "a command would have rights of an administrator";
+    case LayerId::session_keyring: return "a command would share the kernel's keyring with you";
+    case LayerId::memory_limit: return "nothing would limit the memory of a call";
+    case LayerId::process_limit: return "nothing would limit the processes of a call";
+    case LayerId::landlock_scope: return "signals and sockets would be held in by the namespaces alone";
+    case LayerId::change_set: return "what a command writes would not be judged first";
+  }
+  return "";
+}
+
+const LayerHealth* missing_layer(const Diagnosis& diagnosis) {
+  for (const auto& layer : diagnosis.layers)
+    if (layer.tried && !layer.enforced) return &layer;
+  return nullptr;
+}
+
+struct Standing {
+  std::string_view state;
+  std::string text;
+};
+Standing standing_of(const Promise& promise, const Diagnosis& diagnosis) {
+  if (diagnosis.in_force == Backend::none)
+    return {"missing", "isolation is switched off; switch it on: unset CLOCHE_SANDBOX"};
+  const LayerHealth* missing = missing_layer(diagnosis);
+  if (missing != nullptr && contains(promise.layers, missing->id))
+    return {"missing", std::string(without(missing->id)) +
+                           (missing->fix.empty() ? ": " + diagnosis.problem : "; " + missing->fix)};
+  if (!diagnosis.active) return {"unknown", "not tried: something else is missing"};
+  if (!contains(promise.layers, LayerId::memory_limit) || !diagnosis.overshoot_bytes)
+    return {"holds", std::string(promise.text)};
+  return {"holds", std::string(promise.text) + "; memory is watched, and was exceeded for a moment by " +
+                       std::to_string(*diagnosis.overshoot_bytes >> 20) +
+                       " MiB at worst; to limit it exactly, with cgroup version 2: systemd-run --user "
+                       "--scope -p Delegate=yes "
+                       "cloche ..."};
+}
+
 std::string as_json(const Diagnosis& diagnosis) {
   JsonWriter out(JsonWriter::Layout::indented);
   const bool active = diagnosis.active && !is_refused(diagnosis) && diagnosis.in_force != Backend::none;
@@ -168,54 +246,82 @@ std::string as_json(const Diagnosis& diagnosis) {
   return out.end_object().text() + "\n";
 }
 
-std::string as_text(const Diagnosis& diagnosis) {
-  std::string text = layers_as_text(diagnosis);
-  if (diagnosis.overshoot_bytes) {
-    text += "  NOTE     the memory limit is enforced by watching: the worst overshoot of three tries was " +
-            std::to_string(*diagnosis.overshoot_bytes >> 20) +
-            " MiB; with a delegated cgroup the limit is exact\n";
-  }
-  for (const auto& note : diagnosis.notes) text += "  NOTE     " + on_one_line(note) + "\n";
-  text += faults_as_text(diagnosis);
-  text += levels_as_text(diagnosis);
+std::string conclusion(const Diagnosis& diagnosis, DoctorDetail detail) {
   if (diagnosis.in_force == Backend::none)
-    return text + "ISOLATION IS OFF by the operator's own switch: NOTHING CONFINES A COMMAND.\n";
+    return "ISOLATION IS OFF by the operator's own switch: NOTHING CONFINES A COMMAND.\n";
   if (!diagnosis.active && diagnosis.in_force)
-    return text + "The default does not work on this host (" + diagnosis.problem +
+    return "The default does not work on this host (" + diagnosis.problem +
            "); the configuration gives a command " + std::string(name_of(*diagnosis.in_force)) +
            " instead.\n";
   if (!diagnosis.active)
-    return text + "The default is refused on this host: " + diagnosis.problem + "\n" +
+    return "The default is refused on this host: " + diagnosis.problem + "\n" +
            strongest_level_here(diagnosis);
-  const std::string proof = " (proof " + diagnosis.proof + ").\n";
+  const std::string proof =
+      detail == DoctorDetail::all ? " (proof " + diagnosis.proof + ").\n" : std::string(".\n");
   const std::string although = ", although this host has everything that the default needs" + proof;
-  if (is_refused(diagnosis)) return text + "Every call is refused" + although;
-  if (!diagnosis.profile_faults.empty())
-    return text + "Some calls are refused (see MISCONFIGURED above)" + although;
-  return text + "Everything that the default needs holds on this host" + proof;
+  if (is_refused(diagnosis)) return "Every call is refused" + although;
+  if (!diagnosis.profile_faults.empty()) return "Some calls are refused (see MISCONFIGURED above)" + although;
+  return "Everything that the default needs holds on this host" + proof;
 }
 
 struct DoctorArguments {
+  bool verbose = false;
   bool json = false;
   bool help = false;
 };
 constexpr Option<DoctorArguments> options[] = {
+    {"-v, --verbose", "",
+     "Show each layer with its mechanism and the checks that proved it, and every isolation level.",
+     raise<&DoctorArguments::verbose>},
     {"--json", "", "Print one JSON object on stdout.", raise<&DoctorArguments::json>},
     help_option<DoctorArguments>};
 
 std::string doctor_help() {
-  return text_of(HelpPage{.usage = "cloche doctor [--json]",
-                          .about =
-                              "Runs the self-proof on this host. Shows each layer of the default isolation "
-                              "level with the mechanism that enforces it and the checks that proved it, "
-                              "or what would provide it; then every isolation level, with the backends "
-                              "that work here. Exit code 0 when every layer that the default needs holds "
-                              "and no configuration refuses calls, 1 otherwise.",
-                          .rows = rows_of<DoctorArguments>(options),
-                          .examples = {"cloche doctor", "cloche doctor --json | python3 -m json.tool"}});
+  return text_of(HelpPage{
+      .usage = "cloche doctor [-v] [--json]",
+      .about =
+          "Runs the self-proof on this host. Says first whether files, network, secrets and limits hold, "
+          "or what is missing and the command that would mend it; then what in the configuration "
+          "refuses calls, and what waits for you. With -v each layer of the default isolation level "
+          "too, with the mechanism that enforces it and the checks that proved it, or what would "
+          "provide it, and every isolation level, with the backends that work here. Exit code 0 when "
+          "every layer that the default needs holds and no configuration refuses calls, 1 otherwise.",
+      .rows = rows_of<DoctorArguments>(options),
+      .examples = {"cloche doctor", "cloche doctor -v", "cloche doctor --json | python3 -m json.tool"}});
 }
 
 }  // namespace
+
+std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const Screen& screen) {
+  constexpr size_t states_at = 9;
+  constexpr size_t texts_at = 18;
+  constexpr size_t layers_at = 30;
+  std::string text;
+  for (const Promise& promise : promises()) {
+    const Standing now = standing_of(promise, diagnosis);
+    const std::string line = padded(promise.name, states_at) +
+                             painted_state(screen.colour, now.state, now.state) +
+                             std::string(states_at - now.state.size(), ' ') + on_one_line(now.text);
+    text += fitted(line, texts_at, screen) + "\n";
+  }
+  if (detail == DoctorDetail::all) {
+    std::string rest = "\n" + layers_as_text(diagnosis);
+    if (diagnosis.overshoot_bytes) {
+      rest += "  NOTE     the memory limit is enforced by watching: the worst overshoot of three tries was " +
+              std::to_string(*diagnosis.overshoot_bytes >> 20) +
+              " MiB; with a delegated cgroup the limit is exact\n";
+    }
+    text += fitted(rest + levels_as_text(diagnosis), layers_at, screen);
+  }
+  std::string notes;
+  for (const auto& note : diagnosis.notes) notes += "  NOTE     " + on_one_line(note) + "\n";
+  notes += faults_as_text(diagnosis);
+  text += fitted(notes, 11, screen) + fitted(conclusion(diagnosis, detail), 4, screen);
+  if (detail == DoctorDetail::promises)
+    text +=
+        fitted("cloche doctor -v shows each layer, what proved it, and every isolation level.\n", 4, screen);
+  return text;
+}
 
 int doctor_command(std::span<char* const> words, const Environment& environment) {
   DoctorArguments arguments;
@@ -231,7 +337,8 @@ int doctor_command(std::span<char* const> words, const Environment& environment)
   Diagnosis diagnosis = diagnose(environment, installation.value());
   for (const std::string& set : staged_sets(installation.value().state))
     diagnosis.notes.push_back("waits for your answer: " + set + "; see cloche changes --all");
-  print(arguments.json ? as_json(diagnosis) : as_text(diagnosis));
+  const DoctorDetail detail = arguments.verbose ? DoctorDetail::all : DoctorDetail::promises;
+  print(arguments.json ? as_json(diagnosis) : doctor_text(diagnosis, detail, screen_of_output(environment)));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;
 }
 
