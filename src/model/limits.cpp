@@ -15,7 +15,8 @@ struct Unit {
   uint64_t factor;
 };
 
-constexpr Unit durations[] = {{"ms", 1}, {"", 1000}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+constexpr Unit durations[] = {{"ms", 1},     {"", 1000},       {"s", 1000},
+                              {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
 constexpr uint64_t kibi = 1ULL << 10;
 constexpr uint64_t mebi = 1ULL << 20;
 constexpr uint64_t gibi = 1ULL << 30;
@@ -55,7 +56,7 @@ const LimitInfo* find_limit(std::string_view name) {
 }  // namespace
 
 Result<uint64_t> parse_duration_ms(std::string_view flag, std::string_view text) {
-  return parse(flag, text, durations, "30s, 5m or 500ms");
+  return parse(flag, text, durations, "30s, 5m, 7d or 500ms");
 }
 
 Result<uint64_t> parse_size(std::string_view flag, std::string_view text) {

@@ -30,6 +30,7 @@ TEST(Limits, ParsesWhatPeopleWrite) {
       {parse_duration_ms, "1s", 1000},
       {parse_duration_ms, "5m", 300'000},
       {parse_duration_ms, "2h", 7'200'000},
+      {parse_duration_ms, "7d", 604'800'000},
       {parse_duration_ms, "500ms", 500},
       {parse_duration_ms, "1ms", 1},
       {parse_duration_ms, "0030s", 30'000},
@@ -109,11 +110,11 @@ TEST(Limits, RefusesUnitsOfTheOtherKind) {
        {"30s", "5m", "2h", "500ms", "1k", "1m", "1KB", "1kiB", "1MB", "1P", "1 M", "1MiBs"}) {
     expect_refused(parse_size, {text, "unknown unit"});
   }
-  for (const char* text : {"512M", "1G", "1S", "1min", "1 s", "1d", "1ss", "1hs"}) {
+  for (const char* text : {"512M", "1G", "1S", "1min", "1 s", "1D", "1days", "1ss", "1hs"}) {
     expect_refused(parse_duration_ms, {text, "unknown unit"});
   }
   for (const char* text : {"64s", "64K", "64B"}) expect_refused(parse_count, {text, "unknown unit"});
-  for (const char* text : {"0s", "0ms", "0h"}) expect_refused(parse_duration_ms, {text, "zero"});
+  for (const char* text : {"0s", "0ms", "0h", "0d"}) expect_refused(parse_duration_ms, {text, "zero"});
   for (const char* text : {"0M", "0GiB", "0B"}) expect_refused(parse_size, {text, "zero"});
   // The number fits and its product with the unit does not.
   expect_refused(parse_size, {"2097152T", "too large"});
