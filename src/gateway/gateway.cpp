@@ -42,13 +42,30 @@ Result<OwnedFd> input_of(const std::string& text) {
   return fd;
 }
 
+// A command that works in the record could write it, and one that has the record in its workspace as well.
+Result<void> judge_run_directory(const std::string& run, const std::string& workspace) {
+  const auto held = sys::hold(workspace);
+  if (!held.ok()) return {};  // which refuses the session
+  const std::string& works_in = held.value().path;
+  if (!is_beneath(works_in, run) && !is_beneath(run, works_in)) return {};
+  return refusal("the run directory " + run + " and the workspace " + works_in + " lie in one another",
+                 "keep the record elsewhere, or leave --workspace out to work in its artifacts/");
+}
+
 // None: an explained call would make a run of a new name, which no plan shows.
 Result<std::optional<RunPlace>> place_of(const SessionOptions& options, const Installation& installation) {
   using Place = std::optional<RunPlace>;
   const std::string& state = installation.state;
   const bool explained = options.operators.explained;
   if (options.record != Registry::Record::kept) return Place();
-  if (options.run) return Place(TRY((explained ? plan_given_run : place_given_run)(*options.run, state)));
+  if (options.run) {
+    const RunWorkspace where = options.operators.workspace ? RunWorkspace::elsewhere : RunWorkspace::inside;
+    if (options.operators.workspace) {
+      const RunPlace planned = TRY(plan_given_run(*options.run, state, where));
+      TRY(judge_run_directory(planned.directory, *options.operators.workspace));
+    }
+    return Place(TRY((explained ? plan_given_run : place_given_run)(*options.run, state, where)));
+  }
   if (explained && options.run_name.empty()) return Place();
   if (state.empty())
     return refusal("there is no state directory to keep a run in: " + installation.no_state,
@@ -74,7 +91,8 @@ Result<Opened> open_session(SessionOptions options, const Environment& callers) 
   // In the host's view it can only be masked when it is there, and the first call makes it.
   if (session.options.operators.view == View::host && !installation.state.empty())
     (void)make_private_directories(installation.state);
-  if (place && place->layout == RunLayout::state) session.options.operators.hidden = place->own_files();
+  if (place && (place->layout == RunLayout::state || !session.options.operators.workspace_of_run))
+    session.options.operators.hidden = place->own_files();
   return Opened{std::move(session), place};
 }
 

@@ -202,14 +202,14 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
       .environment = environment, .installation = std::move(installation), .options = std::move(options)};
   SessionOptions& said = session.options;
   const bool has_tools = said.serves == Asks::model;
-  if (said.run) {
+  if (said.run && !said.operators.workspace) {
     said.operators.workspace = *said.run + "/artifacts";
     said.operators.workspace_of_run = true;
   }
   FileFact workspace = TRY(hold_workspace(said.operators, session));
   TRY(judge_workspace(workspace, environment.get("HOME")));
   session.workspace = std::move(workspace.path);
-  if (said.run)
+  if (said.operators.workspace_of_run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
   if (has_tools) session.shapes = TRY(load_command_shapes(environment, session.workspace));

@@ -39,7 +39,7 @@ struct SessionOptions {
   RunRequest operators = {};  // workspace, profile, grants and limits; no command
   Ceilings ceilings = {};     // the most that any call may have
   AskedWords asked = {};
-  std::optional<std::string> run = {};        // --run DIR: the record and, in its artifacts/, the workspace
+  std::optional<std::string> run = {};        // --run DIR: the record and, where none is named, the workspace
   std::optional<std::string> executors = {};  // a directory of the user's own tools
   std::string run_name = {};  // without it: a run of this name in Cloche's state; empty: a new one
   std::string programs = {};  // where cloche-jail is; empty: beside the running program

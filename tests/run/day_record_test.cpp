@@ -238,5 +238,70 @@ TEST_P(DayRecord, IsNoRunDirectoryToBeNamed) {
   EXPECT_TRUE(exited(asked({"log", "verify", record}), 0));
 }
 
+TEST_P(DayRecord, OneCallIsShownWholeAndDenialsAreListed) {
+  const Ran made = cloche_run({}, {"sh", "-c", "echo said > .envrc"}, here());
+  ASSERT_TRUE(exited(made, 0));
+  ASSERT_TRUE(exited(cloche_run({"--timeout", "100ms"}, {"sleep", "20"}, here()), 124));
+  const std::string run = only_record().filename();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"log", "show", run, "c-0001"}, {"log", "show", run + "/c-0001"}}) {
+    const Ran shown = asked(words);
+    EXPECT_TRUE(exited(shown, 0));
+    for (const char* piece : {"echo said > .envrc", "outcome       exited", "withheld .envrc: direnv",
+                              "landlock (landlock-abi", "loadout   allow"})
+      EXPECT_TRUE(contains(shown.out, piece)) << piece << "\n" << shown.out;
+  }
+  const auto line = parse_json(asked({"log", "show", run, "c-0002", "--json"}).out);
+  ASSERT_TRUE(line);
+  EXPECT_EQ((*line)["limit"].string, "timeout");
+  EXPECT_TRUE(refused(asked({"log", "show", run, "c-0003"}), {125}, {"no call c-0003"}));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"log", "show", "--denied"}, {"log", "show", run, "--denied"}}) {
+    const Ran denied = asked(words);
+    EXPECT_TRUE(exited(denied, 0));
+    EXPECT_TRUE(contains(denied.out, run + "/c-0002")) << denied.out;
+    EXPECT_TRUE(contains(denied.out, "the timeout limit of 100ms was reached")) << denied.out;
+    EXPECT_FALSE(contains(denied.out, "c-0001")) << denied.out;
+  }
+  const auto denial = parse_json(asked({"log", "show", "--denied", "--json"}).out);
+  ASSERT_TRUE(denial);
+  EXPECT_EQ((*denial)["by"].string, "limit");
+  EXPECT_EQ((*denial)["call_id"].string, "c-0002");
+  EXPECT_EQ((*denial)["run_id"].string, run);
+}
+
+// The record is not in the workspace, and nothing of it is in a view.
+TEST_P(DayRecord, ARunDirectoryKeepsTheRecordOfAWorkspaceElsewhere) {
+  const std::string record = scene().root() / "record";
+  const std::vector<std::string> flags = {"--run", record, "--workspace", workspace()};
+  const Ran made = cloche_shell(flags, "pwd > where; ls " + record + " 2>&1", here(scene().root()));
+  EXPECT_FALSE(contains(made.out, "audit")) << made.out;
+  EXPECT_EQ(read_file(workspace() / "where"), workspace().string() + "\n");
+  EXPECT_FALSE(fs::exists(fs::path(record) / "artifacts"));
+  EXPECT_TRUE(records().empty()) << "the record is in the directory that was named";
+  EXPECT_TRUE(exited(asked({"log", "verify", record}), 0));
+  EXPECT_TRUE(contains(asked({"log", "show", record, "c-0001"}).out, "pwd > where"));
+  const Ran call = asked(
+      {"call", "run_shell", R"({"cmd": "cat where"})", "--run", record, "--workspace", workspace().string()});
+  EXPECT_TRUE(exited(call, 0));
+  EXPECT_TRUE(contains(call.out, workspace().string())) << call.out;
+  EXPECT_TRUE(contains(asked({"log", "show", record}).out, "c-0002"));
+  // Neither may lie in the other.
+  const std::string inside = workspace() / "record";
+  EXPECT_TRUE(refused(cloche_run({"--run", inside, "--workspace", workspace()}, {"true"}, here()), {125},
+                      {"lie in one another"}));
+  EXPECT_FALSE(fs::exists(inside));
+  EXPECT_TRUE(refused(cloche_run({"--run", record}, {"true"}, here()), {125}, {"--workspace"}));
+}
+
+TEST_P(DayRecord, ARunDirectoryAloneSaysOnATerminalWhichWorkspaceItIs) {
+  NEEDS("script");
+  const std::string record = scene().root() / "alone";
+  Command how = under({}, {}, here());
+  how.argv = {"script", "-qec", "'" + cloche() + "' run --run " + record + " -- true", "/dev/null"};
+  EXPECT_TRUE(contains(run(how).out, "note: the workspace is " + record + "/artifacts")) << run(how).out;
+  EXPECT_EQ(cloche_run({"--run", record}, {"true"}, here()).err, "") << "and nowhere else";
+}
+
 }  // namespace
 }  // namespace cloche::test

@@ -124,7 +124,8 @@ constexpr Option<CallArguments> options[] = {
     {"", "", "Workspace and record:"},
     Shared::workspace,
     {"--run", "DIR",
-     "Keep the record in DIR, and work in DIR/artifacts (default: a new run in Cloche's state directory).",
+     "Keep the record in DIR, and work in DIR/artifacts unless --workspace is given (default: a new run in "
+     "Cloche's state directory).",
      keep<&CallArguments::options, &SessionOptions::run>},
     {"--task", "ID",
      "The task that the call belongs to. Calls of one task share a private $HOME and /tmp (default: none).",
@@ -177,8 +178,6 @@ Result<CallArguments> parse_call(std::span<char* const> words, CallCommand comma
   RunRequest& operators = arguments.options.operators;
   if (!arguments.options.ceilings.hosts.empty() && operators.profile_name.empty())
     operators.profile = Profile::workspace_write;
-  if (arguments.options.run && operators.workspace)
-    return usage_error("--run DIR has its workspace in DIR/artifacts: give --run or --workspace, not both");
   if ((bit(command) & of_call) == 0) {
     if (!others.empty()) return usage_error("unexpected argument " + std::string(others[0]), "see --help");
     return arguments;

@@ -7,6 +7,8 @@
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/explain_command.hpp"
 #include "doors/cli/print.hpp"
+#include "doors/cli/run_command.hpp"
+#include "doors/cli/screen.hpp"
 #include "doors/commands.hpp"
 #include "tools/answer/process_output.hpp"
 #include "tools/formats.hpp"
@@ -111,6 +113,7 @@ int call_command(std::span<char* const> words, const Environment& environment, A
   const auto skill = skill_for(gateway.value()->session(), arguments.skill);
   if (!skill.ok()) return fail(skill.error(), json);
   if (skill.value()) context.skill = &*skill.value();
+  if (!json) say_workspace_of_run(gateway.value()->session());
   return show(gateway.value()->call(arguments.call, context, approver), arguments.json);
 }
 

@@ -34,6 +34,11 @@ OwnedFd take_over_signals() {
 }
 
 void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
+void say_workspace_of_run(const Session& session) {
+  if (session.options.operators.workspace_of_run && ::isatty(2) == 1)
+    complain("note: the workspace is " + session.workspace);
+}
+
 
 namespace {
 
@@ -65,8 +70,6 @@ std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
 }
 
 Result<SessionOptions> session_for(const RunArguments& arguments) {
-  if (arguments.run && arguments.request.workspace)
-    return usage_error("--run has its workspace in it: give --run or --workspace");
   SessionOptions options = default_session();
   options.serves = Asks::operators;
   options.operators = arguments.request;
@@ -131,6 +134,7 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
   auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   const OwnedFd signals = take_over_signals();
+  if (!arguments.json && callers.errors) say_workspace_of_run(gateway->session());
   const CallContext context{.task = arguments.task,
                             .role = "operator",
                             .skill = skill ? &*skill : nullptr,

@@ -21,6 +21,8 @@ struct CallersDescriptors {
 
 // What the caller's terminal or another process sends us is for the command: a signalfd with all of it.
 OwnedFd take_over_signals();
+// Of --run DIR alone: which workspace it is, on stderr where that is a terminal.
+void say_workspace_of_run(const Session& session);
 // Says on stderr that it waits, and why.
 void complain_of_wait(std::string_view why);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "store/commit/change_sets.hpp"
@@ -81,7 +82,8 @@ bool has_task_homes(const RunPlace& place) {
 }  // namespace
 
 Result<Pruned> prune_run(const RunPlace& place) {
-  if (place.layout == RunLayout::given) {
+  // One that the operator named a directory for stays.
+  if (place.state.empty() || parent_of(place.directory) != place.state + "/runs") {
     TRY(remove_finished(place, What::task_homes));
     return Pruned::task_homes;
   }

@@ -74,13 +74,17 @@ void remember_last(const RunPlace& place) {
   (void)write_private_file(file, place.directory + "\n");
 }
 
+// A record without a workspace in it.
+bool is_bare_record(const std::string& directory) {
+  return is_directory(directory + "/" + transcripts_name) && !is_directory(directory + "/" + artifacts_name);
+}
+
 Result<RunPlace> place_existing(const std::string& path, const std::string& state) {
   const sys::Held held = TRY(sys::hold(path));
   if (!is_directory(held.path)) return refusal(shown(path) + " is not the directory of a run");
-  const bool bare =
-      is_directory(held.path + "/" + transcripts_name) && !is_directory(held.path + "/" + artifacts_name);
   const bool below_state = !state.empty() && parent_of(held.path) == state + "/runs";
-  return RunPlace{held.path, bare || below_state ? RunLayout::state : RunLayout::given, state};
+  return RunPlace{held.path, is_bare_record(held.path) || below_state ? RunLayout::state : RunLayout::given,
+                  state};
 }
 
 Result<std::string> make_runs_directory(const std::string& state) {
@@ -106,6 +110,14 @@ Result<void> judge_given_run(const std::string& directory, const std::string& st
   if (!there.ok() || !own.ok() || !is_beneath(own.value().path, there.value().path)) return {};
   return refusal("the run directory " + directory + " lies in Cloche's own " + state,
                  "name another one with --run");
+}
+
+Result<RunLayout> layout_of_given(const std::string& directory, RunWorkspace workspace) {
+  if (workspace == RunWorkspace::elsewhere)
+    return is_directory(directory + "/" + artifacts_name) ? RunLayout::given : RunLayout::state;
+  if (!is_bare_record(directory)) return RunLayout::given;
+  return refusal("the run directory " + directory + " has the record of calls in a workspace elsewhere",
+                 "name it with --workspace, or another run");
 }
 
 }  // namespace
@@ -139,12 +151,17 @@ std::string make_run_id(uint64_t unix_seconds, uint16_t salt) {
   return text;
 }
 
-Result<RunPlace> place_given_run(const std::string& directory, const std::string& state) {
+Result<RunPlace> place_given_run(const std::string& directory, const std::string& state,
+                                 RunWorkspace workspace) {
   TRY(judge_given_run(directory, state));
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make the run directory " + directory);
-  const RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
+  const RunPlace place{TRY(sys::hold(directory)).path, TRY(layout_of_given(directory, workspace)), state};
   const OwnedFd held = TRY(hold_run_directory(place, RecordUse::write));
+  if (workspace == RunWorkspace::elsewhere) {
+    remember_last(place);
+    return place;
+  }
   // The workspace is the user's: it has the mode that their other directories have.
   if (::mkdirat(held.get(), artifacts_name, 0755) != 0 && errno != EEXIST)
     return system_error("make " + place.workspace());
@@ -152,11 +169,12 @@ Result<RunPlace> place_given_run(const std::string& directory, const std::string
   return place;
 }
 
-Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state) {
+Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state,
+                                RunWorkspace workspace) {
   TRY(judge_given_run(directory, state));
   struct stat seen {};
   if (::lstat(directory.c_str(), &seen) == 0) {
-    RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
+    RunPlace place{TRY(sys::hold(directory)).path, TRY(layout_of_given(directory, workspace)), state};
     TRY(hold_run_directory(place, RecordUse::write));
     return place;
   }
@@ -166,7 +184,8 @@ Result<RunPlace> plan_given_run(const std::string& directory, const std::string&
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   if (::access(parent.c_str(), W_OK | X_OK) != 0) return system_error("make the run directory " + directory);
   const std::string above = TRY(sys::hold(parent)).path;
-  return RunPlace{(above == "/" ? "" : above) + "/" + path.substr(slash + 1), RunLayout::given, state};
+  const RunLayout layout = workspace == RunWorkspace::elsewhere ? RunLayout::state : RunLayout::given;
+  return RunPlace{(above == "/" ? "" : above) + "/" + path.substr(slash + 1), layout, state};
 }
 
 Result<RunPlace> plan_named_run(const std::string& id, const std::string& state) {

@@ -1,6 +1,8 @@
 // Where a run is, and how its own files are opened.
 //
 //   --run DIR   DIR/artifacts is the workspace, DIR/artifacts/tool_calls the transcripts, DIR/audit.jsonl
+//   --run DIR --workspace W
+//               DIR/tool_calls and DIR/audit.jsonl, and W stays clean
 //   otherwise   STATE/runs/<run id>/ has tool_calls and audit.jsonl, and the workspace stays clean;
 //               each `cloche run` that names no run appends to the one of its workspace and day
 //
@@ -26,7 +28,8 @@ inline constexpr const char* task_homes_name = "tasks";
 inline constexpr const char* quarantine_name = "quarantine";
 inline constexpr std::string_view result_ending = ".txt";
 
-enum class RunLayout { given, state };  // --run DIR, or below the state directory
+enum class RunLayout { given, state };  // with its workspace in artifacts/, or the record alone
+enum class RunWorkspace { inside, elsewhere };
 
 struct RunPlace {
   std::string directory;  // absolute, every link resolved
@@ -49,10 +52,14 @@ struct RunPlace {
 std::string make_run_id(uint64_t unix_seconds, uint16_t salt);
 
 // These make what is missing, and STATE/last then names the run.
-Result<RunPlace> place_given_run(const std::string& directory, const std::string& state);
+// With the workspace elsewhere a directory that has artifacts/ keeps its layout; one that has the record
+// alone is refused without a workspace.
+Result<RunPlace> place_given_run(const std::string& directory, const std::string& state,
+                                 RunWorkspace workspace = RunWorkspace::inside);
 Result<RunPlace> place_new_run(const std::string& state);
 // Where the first would put it, or why it could not. Makes nothing.
-Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state);
+Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state,
+                                RunWorkspace workspace = RunWorkspace::inside);
 // Of this name, below the state directory: the same one for every caller that names it.
 Result<RunPlace> place_named_run(const std::string& id, const std::string& state);
 Result<RunPlace> plan_named_run(const std::string& id, const std::string& state);  // makes nothing

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "store/record/prune.hpp"
 #include "store/record/record_fixture.hpp"
 
 namespace cloche {
@@ -156,6 +157,31 @@ TEST_F(RunPlaces, WhatBelongsToAnotherIsRefused) {
     ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
   }
   EXPECT_EQ(refusal_of(where), "");
+}
+
+TEST_F(RunPlaces, WithAWorkspaceElsewhereTheDirectoryHasTheRecordAlone) {
+  const std::string directory = scratch_.path + "/beside";
+  EXPECT_EQ(plan_given_run(directory, state(), RunWorkspace::elsewhere).value().transcripts(),
+            directory + "/tool_calls");
+  EXPECT_FALSE(fs::exists(directory));
+  const RunPlace where = place_given_run(directory, state(), RunWorkspace::elsewhere).value();
+  write_call(*open(where), "T-001", "x");
+  EXPECT_FALSE(fs::exists(directory + "/artifacts"));
+  EXPECT_EQ(where.own_files(), std::vector<std::string>{directory});
+  EXPECT_EQ(verdict(find_run(directory, state()).value()), "ok");
+  EXPECT_EQ(find_run("last", state()).value().directory, directory);
+  // A workspace is not made beside a record that is there.
+  for (const auto& without : {place_given_run(directory, state()), plan_given_run(directory, state())}) {
+    ASSERT_FALSE(without.ok());
+    EXPECT_NE(describe(without.error()).find("--workspace"), std::string::npos);
+  }
+  // Where there is one already, the record stays in it.
+  const RunPlace inside = place("inside");
+  write_call(*open(inside), "T-001", "x");
+  const RunPlace again = place_given_run(inside.directory, state(), RunWorkspace::elsewhere).value();
+  EXPECT_EQ(again.transcripts(), inside.transcripts());
+  EXPECT_EQ(prune_run(where).value(), Pruned::task_homes) << "what the operator named is never removed";
+  EXPECT_TRUE(fs::exists(where.audit()));
 }
 
 TEST_F(RunPlaces, AnOpenRunDirectoryIsRefused) {
