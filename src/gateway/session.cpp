@@ -76,6 +76,28 @@ Result<std::vector<Executor>> executors_of(const Session& session) {
   return load_executors(*directory, places_of(session));
 }
 
+std::vector<ToolSpec> specs_of(const std::vector<Executor>& executors) {
+  std::vector<ToolSpec> specs;
+  for (const auto& executor : executors)
+    specs.push_back({.name = executor.name, .input_schema = executor.input_schema});
+  return specs;
+}
+
+// A command of the operator's needs no executors; they are loaded only where a rule may be about one.
+void note_idle_rules(Session& session) {
+  std::vector<ToolSpec> own;
+  for (const auto& tool : session.registry.tools())
+    if (tool.executor || tool.function) own.push_back(tool.spec);
+  session.idle_rules = rules_that_never_decide(session.rules, own);
+  if (session.idle_rules.empty()) return;
+  if (session.options.serves == Asks::operators) {
+    const auto executors = executors_of(session);
+    session.idle_rules = executors.ok() ? rules_that_never_decide(session.rules, specs_of(executors.value()))
+                                        : std::vector<std::string>{};
+  }
+  session.notes.insert(session.notes.end(), session.idle_rules.begin(), session.idle_rules.end());
+}
+
 // Of what judges a call, nothing is a file tool's to write; a plan keeps it from commands.
 Result<void> protect_parts(Session& session) {
   const auto protect = [&](const std::string& named, const std::string& reason) {
@@ -228,7 +250,10 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
     TRY(judge_state(session.installation.state, session.workspace));  // trials are remembered there
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
-  if (!has_tools) return session;
+  if (!has_tools) {
+    note_idle_rules(session);
+    return session;
+  }
   std::vector<Executor> executors = TRY(executors_of(session));
   for (const auto& executor : executors) {
     if (executor.trust == Trust::operators)
@@ -236,6 +261,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   }
   session.registry = TRY(Registry::make(std::move(executors), said.record, said.functions));
   said.ceilings.executors = session.registry.executor_names();
+  note_idle_rules(session);
   return session;
 }
 

@@ -64,7 +64,8 @@ struct Session {
   Settings settings = {};
   RuleFiles rules = {};
   Profiles profiles = {};
-  std::vector<std::string> notes = {};  // what of the configuration has no effect, for every call
+  std::vector<std::string> notes = {};       // what of the configuration has no effect, for every call
+  std::vector<std::string> idle_rules = {};  // of these the rules that never decide
   Shapes shapes = {};
   std::vector<ProtectedPart> protected_parts = {};
   HostPaths names = {};

@@ -12,6 +12,26 @@ class HookJudged : public Hook {
   std::string at(const std::string& name) const { return quoted((workspace() / name).string()); }
 };
 
+// Its author relies on it. The model reads what the hook prints, and hears nothing of it.
+TEST_P(HookJudged, ARuleThatNeverDecidesIsSaidAtEveryFrontEnd) {
+  rules(R"({"rules": [{"tool": "run_shel", "action": "deny"}], "default": "allow"})");
+  const std::string note = "no tool of the name run_shel is known; did you mean run_shell?";
+  for (const Words& front : {Words{"run", "--", "true"}, Words{"call", "run_shell", R"({"cmd": "ls"})"},
+                             Words{"mcp"}, Words{"doctor"}, Words{"explain", "run", "--", "true"}}) {
+    Command how;
+    how.input = "";
+    const Ran ran = cloche_words(front, how);
+    const bool shows = front[0] == "doctor" || front[0] == "explain";
+    EXPECT_TRUE(contains(shows ? ran.out : ran.err, note)) << front[0] << ": " << ran.out << ran.err;
+    if (front[0] == "call") EXPECT_FALSE(contains(ran.out, "run_shel ")) << ran.out;
+  }
+  const HookSaid said = bash("ls");
+  EXPECT_TRUE(contains(said.ran.err, note)) << said.ran.err;
+  EXPECT_FALSE(contains(said.ran.out, "did you mean")) << said.ran.out;
+  rules(R"({"rules": [{"tool": "my_own_tool", "action": "deny"}], "default": "allow"})");
+  EXPECT_EQ(bash("ls").ran.err, "") << "it may be an executor's";
+}
+
 TEST_P(HookJudged, TheGatesAnswerForEachTool) {
   file("a.txt", "x");
   EXPECT_TRUE(exited(

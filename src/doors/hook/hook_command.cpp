@@ -280,7 +280,10 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
   TRY(check_hook_writes(gateway->session().settings));
-  return Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
+  auto reply = Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
+  // With an answer the exit code is 0, and no agent gives its model what stands on stderr then.
+  if (reply.ok()) complain_notes(gateway->session().idle_rules);
+  return reply;
 }
 
 int hook_command(std::span<char* const> words, const Environment& environment) {

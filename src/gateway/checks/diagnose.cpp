@@ -120,6 +120,18 @@ void look_at_approvers(Diagnosis& diagnosis, const RuleFiles& rules) {
   }
 }
 
+void look_at_rules(Diagnosis& diagnosis, const Configuration& configuration) {
+  std::vector<ToolSpec> own;
+  if (const auto& directory = configuration.settings.executors_dir.value) {
+    const auto executors = load_executors(*directory, {});
+    if (!executors.ok()) return;  // said as a misconfiguration
+    for (const auto& executor : executors.value())
+      own.push_back({.name = executor.name, .input_schema = executor.input_schema});
+  }
+  for (auto& sentence : rules_that_never_decide(configuration.rules, own))
+    diagnosis.notes.push_back(std::move(sentence));
+}
+
 // The one candidate of a wish was chosen untried. No isolation at all always works.
 bool works(const Diagnosis& diagnosis, Backend backend) {
   return std::none_of(diagnosis.backends.begin(), diagnosis.backends.end(),
@@ -164,6 +176,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   if (!configured.ok()) return;  // said as a misconfiguration
   look_at_profiles(diagnosis, configured.value(), environment, installation);
   look_at_approvers(diagnosis, configured.value().rules);
+  look_at_rules(diagnosis, configured.value());
   RunRequest request;
   std::vector<std::string> ignored;
   const auto wish = wish_for(configured.value().settings, environment, FrontEnd::command_line);

@@ -16,6 +16,7 @@
 #include "gateway/session.hpp"
 #include "policy/gates/gates.hpp"
 #include "policy/plan/plan_run.hpp"
+#include "policy/rules/rule_lint.hpp"
 #include "policy/rules/rules.hpp"
 #include "store/config/profile_files.hpp"
 #include "store/host/system_facts.hpp"
@@ -188,6 +189,23 @@ std::vector<std::string> rules_without_tool(const Settings& settings) {
     if (!known)
       sentences.push_back(text_of(rule.origin) + ": rules: no tool of Cloche's is called " + rule.tool +
                           ": it holds only for an executor of that name");
+  }
+  return sentences;
+}
+
+std::vector<std::string> rules_that_never_decide(const RuleFiles& rules, const std::vector<ToolSpec>& own) {
+  std::vector<JsonValue> schemas;
+  std::vector<ToolArguments> known;
+  for (const auto& tool : own) {
+    auto schema = read_json(tool.input_schema, "");
+    schemas.push_back(schema.ok() ? std::move(schema).value() : JsonValue{});
+  }
+  for (size_t i = 0; i < own.size(); ++i) known.push_back(arguments_of(own[i].name, schemas[i]));
+  std::vector<std::string> sentences;
+  for (const auto* file : {&rules.managed, &rules.user, &rules.project}) {
+    if (!*file) continue;
+    for (const auto& [rule, what, weight] : lint(**file, known))
+      if (weight == RuleFinding::Weight::fault) sentences.push_back(rule + ": " + what);
   }
   return sentences;
 }

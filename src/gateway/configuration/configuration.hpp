@@ -12,6 +12,7 @@
 #include "gateway/configuration/installation.hpp"
 #include "model/run_request.hpp"
 #include "model/skill.hpp"
+#include "model/tool.hpp"
 #include "policy/authority/profiles.hpp"
 #include "policy/rules/rules.hpp"
 #include "store/config/settings.hpp"
@@ -32,6 +33,11 @@ Result<Configuration> load_configuration(const Environment& environment, const I
 // Of the rules for profiles, those whose names none of our tools has, a sentence each. An executor may have
 // it; a slip of the pen has not.
 std::vector<std::string> rules_without_tool(const Settings& settings);
+
+// Of the permission rules, those that never decide, a sentence each with file and line: they name a tool or
+// an argument that nothing has, or one before them always decides. `own` are the tools that are not shipped.
+std::vector<std::string> rules_that_never_decide(const RuleFiles& rules,
+                                                 const std::vector<ToolSpec>& own = {});
 
 // Whether the text of one file could be taken as that file, its rules' examples and its profiles included.
 // What comes back is worth a look all the same.

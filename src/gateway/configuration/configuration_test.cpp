@@ -5,6 +5,7 @@
 
 #include "gateway/checks/isolation_levels.hpp"
 #include "gateway/configuration/configuration_fixture.hpp"
+#include "gateway/configuration/rule_gate.hpp"
 
 namespace cloche {
 namespace {
@@ -85,6 +86,25 @@ TEST(ChosenProfile, ARuleForNoToolOfOursIsWorthALook) {
     EXPECT_TRUE(
         sentences[0].starts_with(std::string("U:1: rules: no tool of Cloche's is called ") + unknown));
   }
+}
+
+TEST(RulesThatNeverDecide, AreNamedWithTheirPlace) {
+  const auto rules_of_user = [](const std::string& tool) {
+    const std::string text =
+        "{\"permissions\": {\"rules\": [\n{\"tool\": \"" + tool + "\", \"action\": \"deny\"}]}}";
+    return RuleFiles{.user = rules_in(text, "U").value()};
+  };
+  const auto slip = rules_that_never_decide(rules_of_user("run_shel"));
+  ASSERT_EQ(slip.size(), 1U);
+  EXPECT_NE(
+      slip[0].find("U:2: never decides: no tool of the name run_shel is known; did you mean run_shell?"),
+      std::string::npos)
+      << slip[0];
+  const ToolSpec own{.name = "run_shel", .input_schema = "{}"};
+  EXPECT_TRUE(rules_that_never_decide(rules_of_user("run_shel"), {own}).empty())
+      << "an executor has the name";
+  for (const char* right : {"run_shell", "bash", "my_tool", "*"})
+    EXPECT_TRUE(rules_that_never_decide(rules_of_user(right)).empty()) << right;
 }
 
 // Whoever names a level for everybody says himself whether there may be less.
