@@ -27,6 +27,16 @@ TEST_P(New, AnExecutorPassesItsTest) {
   EXPECT_TRUE(printed(beside_the_workspace("sh word-count/test.sh"), "word-count: ok\n"));
 }
 
+// Where an operator has their tools: named in the configuration, and the working directory.
+TEST_P(New, AnExecutorPassesItsTestInTheDirectoryOfExecutors) {
+  scene().write("home/.config/cloche/config.json",
+                R"({"executors_dir": ")" + (scene_root() / "new").string() + R"("})");
+  ASSERT_TRUE(exited(beside_the_workspace("cloche new executor word-count"), 0));
+  EXPECT_TRUE(printed(beside_the_workspace("sh word-count/test.sh"), "word-count: ok\n"));
+  EXPECT_TRUE(printed(beside_the_workspace("cd word-count && sh test.sh"), "word-count: ok\n"));
+  EXPECT_TRUE(ended(call({"word-count", R"({"text": "a b"})"}), "exited")) << "as a session finds it";
+}
+
 TEST_P(New, ARulePassesItsTestAndAsks) {
   ASSERT_TRUE(exited(beside_the_workspace("cloche new rule ask-first"), 0));
   EXPECT_TRUE(exited(beside_the_workspace("cloche test ask-first.json"), 0));

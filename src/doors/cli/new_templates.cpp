@@ -87,6 +87,10 @@ constexpr std::string_view executor_test = R"text(#!/bin/sh
 # Calls the tool as a model would, in the sandbox. Run it from anywhere: sh test.sh
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
+# Away from the tool: one that lies in the workspace of a call may do no more than the project.
+workspace=$(mktemp -d)
+trap 'rmdir "$workspace"' EXIT
+cd "$workspace"
 said=$(cloche call @NAME@ '{"text":"three short words"}' --executors "$folder")
 case $said in
   *'"words"'*3*) echo "@NAME@: ok" ;;
