@@ -11,6 +11,7 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/command_words.hpp"
 #include "policy/plan/system_view.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/trust/bind_mount_alias.hpp"
@@ -190,7 +191,11 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
     return {missing + "; instead of the host's " + shown->entry->target + " there is " +
             shown->entry->source};
   }
-  return {};
+  // What was meant for a shell, or for several words.
+  if (name.find(' ') == std::string::npos) return {};
+  const bool is_for_shell = name.find_first_of("|&;<>()$`*?~'\"\\") != std::string::npos;
+  return {name + ": not found inside; it is one word with a blank in it",
+          "; write it like this: cloche run -- " + (is_for_shell ? "sh -c " + quote_words({name}) : name)};
 }
 
 }  // namespace cloche

@@ -73,6 +73,24 @@ TEST_F(WhyNotFound, WhatIsNotInTheViewCouldBeShown) {
   EXPECT_EQ(why(), "");
 }
 
+TEST_F(WhyNotFound, ACommandThatWasQuotedAsOneWordIsWrittenApart) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"ls -la",
+       "ls -la: not found inside; it is one word with a blank in it; write it like this: "
+       "cloche run -- ls -la"},
+      {"ls | wc",
+       "ls | wc: not found inside; it is one word with a blank in it; write it like this: "
+       "cloche run -- sh -c 'ls | wc'"},
+      {"no-such-tool", ""}};
+  for (const auto& [word, says] : rows) {
+    plan.argv = {word};
+    EXPECT_EQ(why(), says);
+  }
+  std::ofstream(root + "/bin/with blank") << "#!/no/such\n";
+  plan.argv = {"with blank"};
+  EXPECT_EQ(why(), "with blank: found inside as " + root + "/bin/with blank, but its interpreter is not");
+}
+
 // The number that the plan's directory had when it was held; 0: none was wanted.
 class HeldDirectory : public WhyNotFound {
  protected:
