@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <regex>
+#include <sstream>
 
 #include "run/fixture.hpp"
 
@@ -40,8 +42,12 @@ TEST_P(Usage, WordsThatAreNearlyRightSayWhatWasMeant) {
   EXPECT_TRUE(refused(said({"changes", "aply"}), {2}, {"did you mean apply?"}));
   scene().write("config/cloche/config.json", R"({"autonmy": "full"})");
   const Command configured = {.env = {{"XDG_CONFIG_HOME", scene().root() / "config"}}};
+  EXPECT_TRUE(refused(cloche_run({}, {"true"}, configured), {125},
+                      {"config.json:1", "did you mean autonomy?", "docs/configuration.md lists the keys"}));
   EXPECT_TRUE(
-      refused(cloche_run({}, {"true"}, configured), {125}, {"config.json:1", "did you mean autonomy?"}));
+      refused(cloche_run({}, {"ls -la"}), {127}, {"one word with a blank", "cloche run -- ls -la\n"}));
+  EXPECT_TRUE(
+      refused(cloche_run({}, {"ls | wc -l"}), {127}, {"one word", "cloche run -- sh -c 'ls | wc -l'\n"}));
 }
 
 TEST_P(Usage, HelpAndVersionByEveryName) {
@@ -78,6 +84,61 @@ TEST_P(Usage, HelpFitsTheTerminal) {
       EXPECT_LE(line.size(), static_cast<size_t>(columns) + 1) << line;  // and a carriage return
     }
   }
+}
+
+// Every table, with colours.
+TEST_P(Usage, TablesFitTheTerminal) {
+  NEEDS("script");
+  const Command how = {.env = {{"XDG_STATE_HOME", scene().root() / "state"}, {"TERM", "xterm"}}};
+  ASSERT_TRUE(exited(cloche_run({}, {"sh", "-c", "echo a > a-file-with-a-name; echo b > .envrc"}, how), 0));
+  ASSERT_TRUE(exited(cloche_run({"--timeout", "100ms"}, {"sleep", "20"}, how), 124));
+  const std::string commands[] = {"log",
+                                  "log show last",
+                                  "log show last c-0001",
+                                  "log show --denied",
+                                  "changes",
+                                  "changes show last",
+                                  "tools",
+                                  "profiles",
+                                  "profiles show readonly",
+                                  "explain run -- sh -c 'a line that is longer than forty columns are'",
+                                  "doctor -v"};
+  for (const int columns : {80, 40}) {
+    std::string line = "stty cols " + std::to_string(columns);
+    for (const auto& command : commands) line += "; '" + cloche() + "' " + command;
+    Command shell = under({}, {}, how);
+    shell.argv = {"script", "-qec", line, "/dev/null"};
+    const Ran ran = run(shell);
+    EXPECT_TRUE(contains(ran.out, "\x1b[31mwithheld\x1b[m")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "\x1b[32mallow\x1b[m")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "\x1b[32mholds\x1b[m")) << ran.out;
+    std::istringstream lines(ran.out);
+    for (std::string shown; std::getline(lines, shown);) {
+      while (shown.ends_with('\r')) shown.pop_back();
+      const std::regex colour("\x1b\\[[0-9;]*m");
+      EXPECT_LE(std::regex_replace(shown, colour, "").size(), static_cast<size_t>(columns)) << shown;
+    }
+    Command plain = shell;
+    plain.env["NO_COLOR"] = "1";
+    EXPECT_FALSE(contains(run(plain).out, "\x1b["));
+  }
+}
+
+TEST_P(Usage, TimesAreThoseOfTheCaller) {
+  const std::string state = scene().root() / "state";
+  ASSERT_TRUE(exited(cloche_run({}, {"true"}, {.env = {{"XDG_STATE_HOME", state}}}), 0));
+  const auto log = [&](const char* zone) {
+    Command how = under({}, {}, {.env = {{"XDG_STATE_HOME", state}, {"TZ", zone}}});
+    how.argv = {cloche(), "log", "show", "last"};
+    const Ran ran = run(how);
+    const size_t at = ran.out.find("c-0001  ");
+    return at == std::string::npos ? ran.out : ran.out.substr(at + 8, 19);
+  };
+  const std::string here = log("UTC0");
+  const std::string east = log("XST-1");
+  EXPECT_EQ(here.size(), 19U) << here;
+  EXPECT_EQ(here.substr(13), east.substr(13)) << "minutes and seconds";
+  EXPECT_NE(here.substr(0, 13), east.substr(0, 13)) << "not the hour";
 }
 
 TEST_P(Usage, WhatIsNotHereIsRefusedByName) {

@@ -83,7 +83,11 @@ Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
   ConfigFile file{path, {}};
   file.root = TRY(read_json(text, path, config_limits));
   if (!file.root.is_object()) return json_error(path, file.root.line, "a configuration must be an object");
-  TRY(refuse_unknown_keys(file.root, keys, path));
+  if (auto known = refuse_unknown_keys(file.root, keys, path); !known.ok()) {
+    Error error = std::move(known).error();
+    error.fix = "docs/configuration.md lists the keys";
+    return error;
+  }
   return file;
 }
 
