@@ -257,3 +257,20 @@ TEST_P(OnATerminal, ManyLinesArriveInOrder) {
 
 }  // namespace
 }  // namespace cloche::test
+// A person who tries it reads what it is; it serves all the same.
+TEST_P(OnATerminal, AnMcpServerSaysWhatItIsAndServes) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  Command how = command({});
+  how.argv = {cloche(), "mcp"};
+  Conversation server(how, Over::terminal);
+  ASSERT_TRUE(server.hear("this is an MCP server")) << server.heard();
+  ASSERT_TRUE(server.hear("claude mcp add cloche -- cloche mcp")) << server.heard();
+  server.send("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
+  ASSERT_TRUE(server.hear("\"id\":7")) << server.heard();  // as it was typed
+  ASSERT_TRUE(server.hear("\"id\":7")) << "its answer: " << server.heard();
+  server.send("\x04");
+  EXPECT_TRUE(over_with(server, 0));
+  how.input = "";
+  EXPECT_FALSE(contains(run(how).err, "MCP server")) << "an agent's end is no terminal";
+}
+

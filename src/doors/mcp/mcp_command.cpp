@@ -249,6 +249,15 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   return {};
 }
 
+// For a person who tries it: an agent's end is no terminal.
+void say_what_it_is() {
+  if (::isatty(0) != 1) return;
+  complain(
+      "this is an MCP server: it reads JSON-RPC from stdin, one message a line, and answers on stdout. An "
+      "agent starts it by itself; tell it so, as with: claude mcp add cloche -- cloche mcp --workspace DIR. "
+      "It serves until Ctrl-D or Ctrl-C. To make one call by hand: cloche call TOOL JSON");
+}
+
 std::string mcp_help() {
   return text_of(
       HelpPage{.usage = "cloche mcp [flags]",
@@ -270,6 +279,7 @@ int mcp_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::mcp);
   if (!parsed.ok()) return report(parsed.error());
   if (parsed.value().help) return print_all(mcp_help(), 0);
+  say_what_it_is();
   const auto served = serve(std::move(parsed).value(), environment);
   return served.ok() ? 0 : report(served.error());
 }
