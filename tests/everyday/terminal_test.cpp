@@ -106,6 +106,75 @@ TEST_P(OnATerminal, ControlCEndsASleep) {
   EXPECT_TRUE(over_with(sleep, 130));
 }
 
+// In a shell with job control, as a person has it. Nothing that the command does goes on while it is stopped.
+TEST_P(OnATerminal, ControlZStopsItAndFgContinuesIt) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  // One process: the kernel stops no shell that waits for a program to begin.
+  const std::string program = file("ticks.py", R"(
+import itertools, time
+for n in itertools.count(1):
+    print("tick-%d" % n, flush=True)
+    open("beats", "a").write("x")
+    time.sleep(0.1)
+)");
+  const std::string ticks = "'" + cloche() + "' run --live -- /usr/bin/python3 " + program;
+  for (const std::string& typed : {ticks, ticks + " | cat"}) {
+    SCOPED_TRACE(typed);
+    Command how = command({});
+    how.argv = {"bash", "--norc", "--noprofile", "-i"};
+    Conversation shell(how, Over::terminal);
+    shell.send(typed + "\r");
+    ASSERT_TRUE(shell.hear("tick-3")) << shell.heard();
+    shell.send("\x1a");
+    ASSERT_TRUE(shell.hear("Stopped")) << shell.heard();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // what was on its way
+    shell.send("echo mark-$((1+1))\r");
+    ASSERT_TRUE(shell.hear("mark-2\r\n")) << shell.heard();
+    const std::string beats = read_file(workspace() / "beats");
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    EXPECT_EQ(read_file(workspace() / "beats"), beats);
+    shell.send("fg\r");
+    ASSERT_TRUE(shell.hear("tick-")) << shell.heard();
+    ASSERT_TRUE(shell.hear("tick-")) << shell.heard();
+    EXPECT_GT(read_file(workspace() / "beats").size(), beats.size());
+    shell.send("\x1a");
+    ASSERT_TRUE(shell.hear("Stopped")) << "a second time: " << shell.heard();
+    shell.send("fg\r");
+    ASSERT_TRUE(shell.hear("tick-")) << shell.heard();
+    shell.send("\x03");
+    ASSERT_TRUE(shell.hear("KeyboardInterrupt")) << shell.heard();
+    ASSERT_TRUE(shell.hear("bash-")) << "the prompt: " << shell.heard();
+    shell.send("echo code-$((1+2))-over\r");
+    ASSERT_TRUE(shell.hear("code-3-over\r\n")) << shell.heard();
+    shell.send("exit\r");
+    EXPECT_TRUE(exited(shell.finish(), 0));
+  }
+}
+
+// Where no shell could continue it, the key has no lasting effect.
+TEST_P(OnATerminal, ControlZWithoutAShellGoesOn) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  auto ticks = talk({"sh", "-c", "for n in 1 2 3 4 5 6 7 8; do echo tick-$n; sleep 0.1; done"});
+  ASSERT_TRUE(ticks.hear("tick-2")) << ticks.heard();
+  ticks.send("\x1a");
+  ASSERT_TRUE(ticks.hear("tick-8")) << ticks.heard();
+  EXPECT_TRUE(over_with(ticks, 0));
+}
+
+// A shell within has its own jobs on the terminal, and they are its own to stop.
+TEST_P(OnATerminal, ControlZWithinAShellIsForItsJobs) {
+  auto shell = talk({"bash", "--norc", "--noprofile", "-i"});
+  shell.send("sleep 100\r");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  shell.send("\x1a");
+  ASSERT_TRUE(shell.hear("Stopped")) << shell.heard();
+  shell.send("kill %1; echo still-$((1+1))\r");
+  ASSERT_TRUE(shell.hear("still-2\r\n")) << shell.heard();
+  shell.send("exit\r");
+  shell.send("exit\r");
+  EXPECT_TRUE(over_with(shell, 0));
+}
+
 TEST_P(OnATerminal, ControlCIsForTheCommandToHandle) {
   auto shell =
       talk({"bash", "-c", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done"});
@@ -255,8 +324,6 @@ TEST_P(OnATerminal, ManyLinesArriveInOrder) {
   EXPECT_TRUE(over_with(seq, 0));
 }
 
-}  // namespace
-}  // namespace cloche::test
 // A person who tries it reads what it is; it serves all the same.
 TEST_P(OnATerminal, AnMcpServerSaysWhatItIsAndServes) {
   if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
@@ -274,3 +341,5 @@ TEST_P(OnATerminal, AnMcpServerSaysWhatItIsAndServes) {
   EXPECT_FALSE(contains(run(how).err, "MCP server")) << "an agent's end is no terminal";
 }
 
+}  // namespace
+}  // namespace cloche::test

@@ -66,6 +66,7 @@ class SupervisedCall {
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
   void open_terminal(OwnedFd master);
   void take_signals();
+  void suspend();
   void pass_on(int number);
   void take_stop();
   Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }

@@ -246,6 +246,7 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
       if (!said_.failed) said_.failed = report;
       return;
     case wire::ReportKind::not_executed: said_.not_executed = report; return;
+    case wire::ReportKind::stopped: return suspend();
     case wire::ReportKind::ended: said_.ended = report; return;
     case wire::ReportKind::gone: {
       said_.usage = report;
@@ -283,10 +284,24 @@ void SupervisedCall::take_signals() {
     if (master_) copy_window_size(streams_.terminal, master_.get());
     return;
   }
+  if (number == SIGTSTP) return suspend();
   if (!control_) return;
   pass_on(number);
   said_.signal_passed = number;
   grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
+}
+
+// Ctrl-Z: the command has stopped on its terminal, or the key went to us because it has none. The clock of
+// the time limit goes on.
+void SupervisedCall::suspend() {
+  const bool is_heard = control_ && spec_.backend == Backend::native;  // the jails in boxes have no such word
+  if (is_heard) pass_on(SIGTSTP);
+  raw_terminal_.leave();
+  stop_until_continued();
+  raw_terminal_.enter();
+  if (master_) copy_window_size(streams_.terminal, master_.get());
+  if (is_heard) pass_on(SIGCONT);
+  now_ms_ = sys::monotonic_ms();
 }
 
 void SupervisedCall::take_stop() {

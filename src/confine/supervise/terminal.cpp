@@ -1,19 +1,36 @@
 #include "confine/supervise/terminal.hpp"
 
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace cloche {
 
-RawTerminal::RawTerminal(int fd) : fd_(fd) {
+RawTerminal::RawTerminal(int fd) : fd_(fd) { enter(); }
+
+RawTerminal::~RawTerminal() { leave(); }
+
+void RawTerminal::enter() {
   termios now{};
-  if (fd < 0 || ::tcgetattr(fd, &now) != 0) return;
+  if (fd_ < 0 || ::tcgetattr(fd_, &now) != 0) return;
   before_ = now;
   ::cfmakeraw(&now);
-  ::tcsetattr(fd, TCSADRAIN, &now);
+  ::tcsetattr(fd_, TCSADRAIN, &now);
 }
 
-RawTerminal::~RawTerminal() {
+void RawTerminal::leave() {
   if (before_) ::tcsetattr(fd_, TCSADRAIN, &*before_);
+  before_.reset();
+}
+
+void stop_until_continued() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  sigset_t before;
+  if (::pthread_sigmask(SIG_UNBLOCK, &stop, &before) != 0) return;
+  ::kill(::getpid(), SIGTSTP);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 WindowSize window_size_of(int terminal) {

@@ -13,6 +13,9 @@ class RawTerminal {
  public:
   explicit RawTerminal(int fd);
   ~RawTerminal();
+  // As it was, while another job has it; and raw again, from the settings that it then has.
+  void leave();
+  void enter();
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
@@ -27,6 +30,10 @@ struct WindowSize {
 };
 WindowSize window_size_of(int terminal);
 void copy_window_size(int from, int to);
+
+// Stops this process as Ctrl-Z does; returns when it is continued. At once where no shell could continue it,
+// which the kernel knows.
+void stop_until_continued();
 
 // Whether a key that was typed is one that the terminal, as its user has set it, takes for an interrupt.
 bool interrupts(int terminal, std::string_view typed);

@@ -28,17 +28,18 @@ namespace cloche {
 OwnedFd take_over_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) sigaddset(&set, number);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP})
+    sigaddset(&set, number);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
 void say_workspace_of_run(const Session& session) {
   if (session.options.operators.workspace_of_run && ::isatty(2) == 1)
     complain("note: the workspace is " + session.workspace);
 }
 
+void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
 
 namespace {
 
@@ -133,8 +134,8 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
   SessionOptions options = TRY(session_for(arguments));
   auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
-  const OwnedFd signals = take_over_signals();
   if (!arguments.json && callers.errors) say_workspace_of_run(gateway->session());
+  const OwnedFd signals = take_over_signals();
   const CallContext context{.task = arguments.task,
                             .role = "operator",
                             .skill = skill ? &*skill : nullptr,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -67,8 +68,22 @@ void begin_session(int terminal) {
 
 namespace {
 
-[[noreturn]] void become_command(const wire::Plan& plan, int terminal, volatile Failure* failure) {
-  begin_session(terminal);
+// Of the command, on the terminal of its parent's session: the group that has its keys.
+void take_foreground(int terminal) {
+  sigset_t background;
+  sigemptyset(&background);
+  sigaddset(&background, SIGTTOU);
+  ::sigprocmask(SIG_BLOCK, &background, nullptr);  // else the kernel stops a group that is not yet in front
+  ::syscall(SYS_setpgid, 0, 0);
+  const pid_t group = kernel::getpid();
+  for (int fd = 0; fd < 3; ++fd) ::dup2(terminal, fd);
+  ::ioctl(0, TIOCSPGRP, &group);
+  reset_signals();
+}
+
+[[noreturn]] void become_command(const wire::Plan& plan, int terminal, Session session,
+                                 volatile Failure* failure) {
+  session == Session::of_parent ? take_foreground(terminal) : begin_session(terminal);
   // Last before exec: whatever was open above stdio ends here.
   kernel::close_range(3, ~0U);
   const Failure why = execute(plan);
@@ -78,26 +93,45 @@ namespace {
 }
 
 // The child borrows this process's memory until it has executed, so a failure is simply written down.
-__attribute__((noinline)) pid_t start(const wire::Plan& plan, int terminal, volatile Failure* failure) {
+__attribute__((noinline)) pid_t start(const wire::Plan& plan, int terminal, Session session,
+                                      volatile Failure* failure) {
   const pid_t child = ::vfork();
-  if (child == 0) become_command(plan, terminal, failure);
+  if (child == 0) become_command(plan, terminal, session, failure);
   return child;
 }
 
-// Reaps until the command itself ends.
-int wait_for(pid_t command) {
-  const sigset_t set = waited_for();
+// With those by which the supervisor has everything stop while it is stopped itself.
+sigset_t heeded() {
+  sigset_t set = waited_for();
+  sigaddset(&set, SIGTSTP);
+  sigaddset(&set, SIGCONT);
+  return set;
+}
+
+// Reaps until the command itself ends. On a terminal its stops are reported, but for those that were ordered.
+int wait_for(pid_t command, bool on_terminal) {
+  const sigset_t set = heeded();
+  bool holds_still = false;
   while (true) {
     int status = 0;
     for (pid_t ended = 1; ended > 0;) {
-      ended = ::waitpid(-1, &status, WNOHANG);
-      if (ended == command) return status;
+      ended = ::waitpid(-1, &status, WNOHANG | (on_terminal ? WUNTRACED : 0));
+      if (ended != command) continue;
+      if (!WIFSTOPPED(status)) return status;
+      if (!holds_still) send({.kind = ReportKind::stopped});
     }
     siginfo_t info;
     const int number = ::sigwaitinfo(&set, &info);
     // One from inside names its sender: it is about process 1, which ends with the command alone.
     const bool is_from_inside = number > 0 && info.si_pid != 0;
-    if (number > 0 && number != SIGCHLD && !is_from_inside) ::kill(-command, number);
+    if (number <= 0 || number == SIGCHLD || is_from_inside) continue;
+    if (number != SIGTSTP && number != SIGCONT) {
+      ::kill(-command, number);
+      continue;
+    }
+    // Not by SIGTSTP, which the command may ignore. Everything: what runs on would run unwatched.
+    holds_still = number == SIGTSTP;
+    ::kill(-1, holds_still ? SIGSTOP : SIGCONT);
   }
 }
 
@@ -114,9 +148,9 @@ void report_started(int root) {
   send_with({.kind = ReportKind::started}, root);
 }
 
-pid_t start_reported(const wire::Plan& plan, int terminal, int root) {
+pid_t start_reported(const wire::Plan& plan, int terminal, int root, Session session) {
   volatile Failure failure;
-  const pid_t command = start(plan, terminal, &failure);
+  const pid_t command = start(plan, terminal, session, &failure);
   if (command < 0) fail(Step::start_command, errno);
   if (failure.number != 0) report_not_executed({failure.number, failure.index});
   if (terminal >= 0) ::close(terminal);
@@ -137,13 +171,19 @@ int make_terminal(const wire::Plan& plan, const char* device) {
 }
 
 void prepare_signals() {
-  const sigset_t set = waited_for();
+  const sigset_t set = heeded();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
 }
 
 void run_command(const wire::Plan& plan, int terminal, int root) {
-  const pid_t command = start_reported(plan, terminal, root);
-  const int status = wait_for(command);
+  const bool on_terminal = terminal >= 0;
+  if (on_terminal) {
+    must(static_cast<int>(::setsid()), Step::terminal);
+    must(::ioctl(terminal, TIOCSCTTY, 0), Step::terminal);
+  }
+  const pid_t command =
+      start_reported(plan, terminal, root, on_terminal ? Session::of_parent : Session::of_command);
+  const int status = wait_for(command, on_terminal);
   send({.kind = ReportKind::ended, .status = status});
   ::_exit(0);
 }

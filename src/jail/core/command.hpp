@@ -33,11 +33,16 @@ Failure execute(const wire::Plan& plan);
 void report_started(int root);
 [[noreturn]] void report_not_executed(const Failure& failure);
 
+// Whose the session of the command's terminal is. The kernel stops the command at Ctrl-Z only where its
+// parent is in the same session and can continue it.
+enum class Session { of_command, of_parent };
+
 // Starts the command and says so; does not return when it cannot be executed. `root` is a descriptor of the
 // view's root.
-pid_t start_reported(const wire::Plan& plan, int terminal, int root);
+pid_t start_reported(const wire::Plan& plan, int terminal, int root, Session session = Session::of_command);
 
-// Starts the command, reports how it ended, and ends the sandbox with it.
+// Starts the command, reports when it is stopped and how it ended, and ends the sandbox with it. While the
+// supervisor is stopped nothing in the sandbox runs: SIGTSTP from it stops everything, SIGCONT continues it.
 [[noreturn]] void run_command(const wire::Plan& plan, int terminal, int root);
 
 }  // namespace cloche::jail

@@ -195,6 +195,7 @@ enum class ReportKind : uint32_t {
   listeners,     // carries the plan's listeners, in its order; `index` is 1 when those of IPv6 are real
   started,       // the command is running; carries the root of its view, for those who watch from outside
   not_executed,  // every step held, and exec of the command failed
+  stopped,       // the command was stopped on its terminal, as by Ctrl-Z
   ended,         // the command ended with `status` (as wait gives it)
   gone,          // the first process has ended and with it everything in the sandbox
 };
