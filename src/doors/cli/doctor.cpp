@@ -199,7 +199,8 @@ Standing standing_of(const Promise& promise, const Diagnosis& diagnosis) {
     return {"holds", std::string(promise.text)};
   return {"holds", std::string(promise.text) + "; memory is watched, and was exceeded for a moment by " +
                        std::to_string(*diagnosis.overshoot_bytes >> 20) +
-                       " MiB at worst; to limit it exactly: systemd-run --user --scope -p Delegate=yes "
+                       " MiB at worst; to limit it exactly, with cgroup version 2: systemd-run --user "
+                       "--scope -p Delegate=yes "
                        "cloche ..."};
 }
 

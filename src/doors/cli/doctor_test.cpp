@@ -79,9 +79,9 @@ TEST(DoctorText, WhatIsSwitchedOffOrWatchedIsSaid) {
   EXPECT_EQ(text.find("holds"), std::string::npos) << text;
   Diagnosis watched = a_sound_host();
   watched.overshoot_bytes = 12 << 20;
-  EXPECT_NE(
-      doctor_text(watched, DoctorDetail::promises).find("12 MiB at worst; to limit it exactly: systemd-run"),
-      std::string::npos);
+  EXPECT_NE(doctor_text(watched, DoctorDetail::promises)
+                .find("12 MiB at worst; to limit it exactly, with cgroup version 2: systemd-run"),
+            std::string::npos);
   Diagnosis refused = a_sound_host();
   refused.misconfiguration = "config.json:1: no";
   EXPECT_NE(doctor_text(refused, DoctorDetail::promises)
