@@ -222,6 +222,9 @@ void filter_calls(const wire::Plan& plan) {
   const Filter& filter = plan.has(wire::debugging) ? (watched ? watched_debugging_filter : debugging_filter)
                                                    : (watched ? watched_command_filter : command_filter);
   must(install_filter({filter.code.data(), filter.size}, 0), Step::seccomp);
+  // Of two the kernel takes the stricter answer.
+  const Filter ids = with_ids(ids_filter, ::geteuid(), ::getegid());
+  must(install_filter({ids.code.data(), ids.size}, 0), Step::seccomp);
 }
 
 }  // namespace cloche::jail
