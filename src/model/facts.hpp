@@ -90,6 +90,9 @@ struct ToolchainFact {
   std::vector<FileFact> trees;    // shown read-only where they are
   std::vector<std::string> path;  // directories for PATH
   std::map<std::string, std::string> environment;
+  // What leads to a cache that its programs also write to: for calls that can fetch nothing, and whose home
+  // holds nothing that an earlier call fetched.
+  std::map<std::string, std::string> offline = {};
 
   bool operator==(const ToolchainFact&) const = default;
 };
