@@ -1,6 +1,7 @@
 #include "store/host/toolchains.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,6 +26,7 @@ FileFact look_through(const std::string& path) {
 // Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
 // name that the caller's PATH and settings use leads there.
 bool show(ToolchainFact& chain, const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) return false;  // usual, and cheaper than to open it
   FileFact fact = look_through(path);
   if (!fact.exists()) return false;
   if (fact.path != path && is_plain_absolute(path) && is_plain_absolute(fact.path)) {
