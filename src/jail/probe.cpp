@@ -95,13 +95,15 @@ void show_namespaces() {
 
 void check_ids() {
   say("not-root", ::getuid() != 0 && ::geteuid() != 0 && ::getgid() != 0, "-");
-  refused("no-setuid", ::setuid(0), EINVAL);  // 0 does not exist in here
+  refused("no-setuid", ::setuid(0), EPERM);
   char map[256] = {};
   const int fd = ::open("/proc/self/uid_map", O_RDONLY);
   const ssize_t got = fd >= 0 ? ::read(fd, map, sizeof map - 1) : -1;
   if (fd >= 0) ::close(fd);
   const char* line_end = got > 0 ? std::strchr(map, '\n') : nullptr;
-  say("one-id-mapped", line_end != nullptr && line_end[1] == '\0', "uid_map");
+  // One line, and of it the last number, how many there are.
+  const bool is_one = line_end != nullptr && line_end - map > 2 && line_end[-1] == '1' && line_end[-2] == ' ';
+  say("one-id-mapped", is_one && line_end[1] == '\0', "uid_map");
   status_is("no-capabilities-permitted", "CapPrm:", "0000000000000000");
   status_is("no-capabilities-effective", "CapEff:", "0000000000000000");
   status_is("no-capabilities-bounding", "CapBnd:", "0000000000000000");

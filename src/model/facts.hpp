@@ -91,6 +91,9 @@ struct ToolchainFact {
   std::vector<std::string> path;         // directories for PATH
   std::vector<std::string> masked = {};  // directories in the trees that are empty in the view
   std::map<std::string, std::string> environment;
+  // What leads to a cache that its programs also write to: for calls that can fetch nothing, and whose home
+  // holds nothing that an earlier call fetched.
+  std::map<std::string, std::string> offline = {};
 
   bool operator==(const ToolchainFact&) const = default;
 };

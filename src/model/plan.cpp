@@ -71,9 +71,9 @@ std::string command_exactly(const std::vector<std::string>& argv) {
 }  // namespace
 
 std::string_view name_of(EntryKind kind) {
-  static constexpr std::string_view names[] = {"directory", "link", "text",     "tree",
-                                               "tmpfs",     "proc", "terminals"};
-  return name_in<EntryKind::terminals>(names, kind);
+  static constexpr std::string_view names[] = {"directory", "link", "text",      "tree",
+                                               "tmpfs",     "proc", "terminals", "queues"};
+  return name_in<EntryKind::queues>(names, kind);
 }
 
 std::string_view name_of(Writes writes) {

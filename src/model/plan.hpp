@@ -16,7 +16,7 @@
 
 namespace cloche {
 
-enum class EntryKind { directory, link, text, tree, tmpfs, proc, terminals };
+enum class EntryKind { directory, link, text, tree, tmpfs, proc, terminals, queues };
 std::string_view name_of(EntryKind kind);
 
 // What a program may do beneath an entry. The mount flags and the Landlock rule both come from it.

@@ -171,7 +171,7 @@ Cases file_cases() {
       {"ReadHostSys", "read-path", [](Stage& stage) { stage.arguments = {"/sys/kernel/uevent_seqnum"}; }},
       {"ReadHostEtc", "read-path",
        [](Stage& stage) {
-         stage.arguments = {"/etc/machine-id", "/etc/fstab", "/etc/crontab"};
+         stage.arguments = {"/etc/login.defs", "/etc/fstab", "/etc/crontab"};
        }},
       {"ReadHostAccounts", "read-words", last_host_account},
       {"ClimbWithDots", "climb-with-dots", secret_as_argument},

@@ -67,6 +67,44 @@ print("seccomp", status["Seccomp"].strip())
 for name in ("CapInh", "CapPrm", "CapEff"): print(name, int(status[name], 16))
 )";
 
+// What programs meet that try what is not theirs, by the names of the errors.
+constexpr const char* usual_errors = R"(
+import errno, os, socket
+def say(what, try_it):
+  try: try_it()
+  except OSError as error: print(what, errno.errorcode[error.errno])
+  else: print(what, "works")
+say("chown", lambda: os.chown("made-by-me", 1, -1))
+say("setuid", lambda: os.setuid(1))
+say("setgid", lambda: os.setgid(1))
+say("own-ids", lambda: (os.chown("made-by-me", os.getuid(), os.getgid()), os.setuid(os.getuid()), os.setgid(os.getgid())))
+say("vsock", lambda: socket.socket(40, socket.SOCK_STREAM))
+say("packets", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+say("udp-lite", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 136))
+say("sctp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132))
+say("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+)";
+constexpr const char* without_sockets =
+    "chown EPERM\nsetuid EPERM\nsetgid EPERM\nown-ids works\nvsock EPERM\npackets EPERM\nudp-lite "
+    "EPERM\nsctp EPERM\nudp EPERM\n";
+
+// What databases and their kin share memory by.
+constexpr const char* talk_by_ipc = R"(
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+small = libc.shmget(0, 16384, 0o1600)
+if small >= 0:
+  address = libc.shmat(small, None, 0)
+  ctypes.memset(address, 7, 16384)
+  print("segment", ctypes.string_at(address, 1)[0])
+queue = libc.mq_open(b"/cloche-ladder", os.O_CREAT | os.O_RDWR, 0o600, None)
+room = ctypes.create_string_buffer(8192)
+if queue >= 0 and libc.mq_send(queue, b"hello", 5, 0) == 0:
+  size = libc.mq_receive(queue, room, 8192, None)
+  print("queue", room.raw[:size].decode())
+)";
+
 std::vector<Program> reading() {
   return {
       {"reads-the-system", tries("cat /usr/bin/env /usr/lib/os-release"), yes, yes},
@@ -80,6 +118,20 @@ std::vector<Program> reading() {
       {"not-another-home", tries("cat $OTHER"), no, yes},
       {"not-beside-the-workspace", tries("cat $BESIDE"), no, yes},
       {"not-the-state-directory", tries("cat $STATE"), no, yes},
+      {.name = "reads-the-processors",
+       .script = "lscpu | grep -c '^CPU(s):'; cd /sys/devices/system/cpu && echo cpu0",
+       .answer = {0, "1\ncpu0\n"},
+       .exceptions = {{"runsc", {1, "0\n"}, "its kernel has processors of its own, and an empty /sys"}}},
+      {"lists-packages",
+       "dpkg -l dpkg | grep -c '^ii  dpkg '; dpkg -S /usr/bin/dpkg",
+       {0, "1\ndpkg: /usr/bin/dpkg\n"}},
+      {.name = "nothing-else-of-sys",
+       .script = "for d in /sys /sys/devices /sys/devices/system; do cd $d && echo *; done",
+       .answer = {0, "devices\nsystem\ncpu node\n"},
+       .exceptions = {{"subprocess",
+                       {0, "*\n*\n*\n"},
+                       "there is no view: the host's directory is there, and not granted"},
+                      {"runsc", {1, "*\n"}, "its kernel has processors of its own, and an empty /sys"}}},
   };
 }
 
@@ -93,7 +145,7 @@ std::vector<Program> writing() {
   return {
       {.name = "writes-nowhere-else",
        .script = where_it_writes,
-       .answer = {0, "/dev/shm\n/tmp\n.\n"},
+       .answer = {0, "/dev/shm\n/tmp\n/run\n.\n"},
        .exceptions = {{"subprocess", {0, ".\n"}, "there is no view: memory of its own is elsewhere"}}},
       {.name = "readonly-writes-nowhere",
        .script = where_it_writes,
@@ -107,6 +159,26 @@ std::vector<Program> writing() {
        .answer = yes,
        .exceptions = {{"subprocess", no, "there is no view: /tmp is the host's, and not granted"}}},
       {"not-the-system", tries("echo x > /usr/cloche-ladder"), no},
+      {.name = "has-a-run-of-its-own",
+       .script = "mkdir /run/server && echo 7 > /var/run/server/pid && cat /run/server/pid; "
+                 "head -c 17M /dev/zero > /run/large || echo full",
+       .answer = {0, "7\nfull\n"},
+       .exceptions = {{"subprocess",
+                       {0, "full\n"},
+                       "there is no view: /run is the host's, and not granted"}}},
+      {.name = "talks-by-ipc",
+       .script = python(talk_by_ipc),
+       .answer = {0, "segment 7\nqueue hello\n"},
+       .exceptions = {{"subprocess", {0, ""}, "there is no ipc namespace: what is made would be the host's"},
+                      {"runsc", {0, "segment 7\n"}, "its kernel makes queues that carry nothing"}}},
+      {.name = "meets-the-usual-errors",
+       .script = "echo > made-by-me; " + python(usual_errors),
+       .answer = {0,
+                  "chown EPERM\nsetuid EPERM\nsetgid EPERM\nown-ids works\nvsock EAFNOSUPPORT\npackets "
+                  "EAFNOSUPPORT\nudp-lite EPROTONOSUPPORT\nsctp EPROTONOSUPPORT\nudp works\n"},
+       .exceptions = {{"subprocess",
+                       {0, without_sockets},
+                       "there is no network namespace, and so no socket"}}},
       {"not-a-read-only-grant", tries("echo x > $GRANT/new"), no, yes},
       {.name = "no-file-past-its-size",
        .script = "exec head -c 2M /dev/zero > big",
@@ -161,6 +233,12 @@ std::vector<Program> ending() {
       {"exit-code", "exit 7", {7, ""}, Answer{7, ""}},
       {.name = "cannot-forge-its-end", .answer = {7, ""}, .argv = {"python3", "-c", forge_reports}},
       {"signal", "kill -TERM $$", {143, ""}, Answer{143, ""}},
+      // Without process ids of its own, process 1 is the host's: not tried.
+      {.name = "outlives-signals-to-process-1",
+       .script = "[ $$ -gt 99 ] || for s in TERM INT HUP QUIT USR1 USR2 KILL; do kill -$s 1; done; "
+                 "sleep 0.1; echo on",
+       .answer = {0, "on\n"},
+       .exceptions = {{"runsc", {125, ""}, "in its kernel SIGKILL ends process 1 too, and so the box"}}},
       {"crash", "kill -SEGV $$", {139, ""}, Answer{139, ""}},
       {.name = "stdin",
        .script = "cat",

@@ -77,6 +77,10 @@ class Renderer {
         sealed_.push_back(entry.target);
         return;
       case EntryKind::terminals: return;  // only --dev makes them
+      case EntryKind::queues:
+        add({"--mqueue", entry.target});
+        if (!may_write(entry.access)) sealed_.push_back(entry.target);
+        return;
     }
   }
 

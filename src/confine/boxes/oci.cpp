@@ -155,14 +155,20 @@ class Config {
   void cover_what_the_sentry_adds() {
     const Texts empty = {"ro", "nosuid", "nodev", "noexec", "mode=0755", "size=4096"};
     const bool has_sys = std::any_of(plan_.view.begin(), plan_.view.end(), [](const ViewEntry& entry) {
-      return is_beneath("/sys", entry.target) || entry.target == "/";
+      return entry.target == "/sys" || entry.target == "/";
     });
     if (!has_sys) add_mount("/sys", "tmpfs", "tmpfs", empty);
     if (has_dev(plan_)) add_mount("/dev/net", "tmpfs", "tmpfs", empty);
   }
 
+  // Of the host's processors: gVisor's kernel has its own, and nothing can be bound beneath its /sys.
+  bool is_of_another_kernel(const ViewEntry& entry) const {
+    return options_.kernel == BoxKernel::gvisor && entry.target.starts_with("/sys/");
+  }
+
   void add_entry(const ViewEntry& entry, size_t at) {
     if (lies_in_proc(plan_, entry) || is_shown_by_its_tree(plan_, entry)) return;
+    if (is_of_another_kernel(entry)) return;
     switch (entry.kind) {
       case EntryKind::link: return;  // in the root directory, or made by the runtime
       case EntryKind::directory:
@@ -187,6 +193,9 @@ class Config {
       case EntryKind::terminals:
         return add_mount(entry.target, "devpts", "devpts",
                          {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"});
+      case EntryKind::queues:
+        return add_mount(entry.target, "mqueue", "mqueue",
+                         {may_write(entry.access) ? "rw" : "ro", "nosuid", "noexec", "nodev"});
     }
   }
 

@@ -71,7 +71,8 @@ class Rootfs {
         return add_directory(entry.target,
                              is_part_of_root(entry) || for_gofer_ ? entry.mode | 0555U : entry.mode);
       case EntryKind::proc:
-      case EntryKind::terminals: return add_directory(entry.target, 0755);
+      case EntryKind::terminals:
+      case EntryKind::queues: return add_directory(entry.target, 0755);
     }
   }
 

@@ -36,7 +36,7 @@ const Line lines[] = {
     {"namespace-uts", LayerId::uts_namespace, "seen uts:[2]", "seen uts:[1]"},
     {"namespace-cgroup", LayerId::cgroup_namespace, "seen cgroup:[2]", "BROKEN "},
     {"not-root", LayerId::user_ids, "ok -", "BROKEN -"},
-    {"no-setuid", LayerId::user_ids, "ok EINVAL", "BROKEN -"},
+    {"no-setuid", LayerId::user_ids, "ok EPERM", "BROKEN -"},
     {"one-id-mapped", LayerId::user_ids, "ok uid_map", "BROKEN uid_map"},
     {"no-capabilities-permitted", LayerId::no_capabilities, "ok 0000000000000000", "BROKEN 0000000000000001"},
     {"no-capabilities-effective", LayerId::no_capabilities, "ok 0000000000000000", "BROKEN 0000000000000001"},

@@ -17,6 +17,7 @@ wire::MountKind kind_of(EntryKind kind) {
     case EntryKind::tmpfs: return wire::MountKind::tmpfs;
     case EntryKind::proc: return wire::MountKind::proc;
     case EntryKind::terminals: return wire::MountKind::pts;
+    case EntryKind::queues: return wire::MountKind::queues;
   }
   return wire::MountKind::directory;
 }

@@ -28,8 +28,8 @@ std::string words_of(uint32_t flags, std::initializer_list<const char*> names) {
 }
 
 std::string as_text(const LaunchSpec& spec) {
-  static constexpr const char* kinds[] = {"directory", "link", "text", "tree",
-                                          "tmpfs",     "proc", "pts",  "root"};
+  static constexpr const char* kinds[] = {"directory", "link", "text",   "tree", "tmpfs",
+                                          "proc",      "pts",  "queues", "root"};
   static constexpr const char* accesses[] = {"list", "read", "run", "write", "write-run", "device"};
   const wire::PlanText& jail = spec.jail;
   std::ostringstream out;

@@ -4,7 +4,8 @@
 //   exact    proportional shares, which add up to the truth
 //   deep     when the host lost more than that explains: up to the size of its shared mappings, sockets and
 //   pipes
-// What could be hidden from all three (System V segments, memory files) the filter refuses in such a sandbox.
+// What could be hidden from all three (memory files, what System V has but for 64 MiB of small segments) the
+// filter refuses in such a sandbox.
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,7 @@ constexpr Option<RunArguments> view_options[] = {
      "curated (default): the system alone; host: the whole host read-only, with secrets masked.", set_view},
     {"--toolchains", "T",
      "The caller's toolchains to show: auto (default: those found), none, or names with commas: "
-     "pyenv,nvm,cargo,go,uv,conda.",
+     "pyenv,nvm,cargo,go,uv,conda,npm,maven,pip,playwright.",
      keep<&RunArguments::request, &RunRequest::toolchains>},
     {"-C", "DIR", "Start in DIR, relative to the workspace (default: the workspace).",
      [](RunArguments& arguments, Value value) -> Result<void> {

@@ -91,7 +91,9 @@ bool take_signal(int signals, pid_t command, pid_t parent) {
   if (::read(signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return true;
   const auto number = static_cast<int>(info.ssi_signo);
   if (number == parent_died) return !tells_of_death(info, parent);
-  if (number != SIGCHLD) ::kill(-command, number);
+  // As process 1 of a box: one from inside names its sender, and is about this process, not the command.
+  const bool is_from_inside = kernel::getpid() == 1 && info.ssi_pid != 0;
+  if (number != SIGCHLD && !is_from_inside) ::kill(-command, number);
   return true;
 }
 

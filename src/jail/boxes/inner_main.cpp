@@ -309,7 +309,7 @@ void lock(const wire::Plan& plan, int terminal) {
   give_up_capabilities();
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
-  if (plan.landlock_abi != 0) restrict_files(plan, terminal, -1, plan.has(wire::alone) ? hold_tree : nullptr);
+  if (plan.landlock_abi != 0) restrict_files(plan, terminal, plan.has(wire::alone) ? hold_tree : nullptr);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "jail/core/syscalls.hpp"
 
@@ -53,9 +54,9 @@ inline constexpr uint32_t creating = 0100 | 020000000;                      // O
 inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // MFD_EXEC, MFD_HUGETLB
 inline constexpr uint32_t seccomp_new_listener = 8;
 inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
-// Where memory is watched: with what the kernel's own limits on their number are, 64 MiB of segments and less
-// than that of semaphores are beyond the watch.
-inline constexpr uint32_t most_segment_bytes = 16384, most_semaphores = 17;
+// Where memory is watched: with the kernel's own limit on their number, 64 MiB of segments are beyond the
+// watch.
+inline constexpr uint32_t most_segment_bytes = 16384;
 
 // Requests on a terminal that put bytes into its input, take it over, or reach the console.
 inline constexpr uint32_t terminal_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
@@ -338,9 +339,6 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
       out.if_equal(0, To::next, To::refuse);
       out.load_argument(1);
       return out.if_at_least(most_segment_bytes + 1, To::refuse, To::allow);
-    case Action::kept_semaphores:
-      out.load_argument(1);
-      return out.if_at_least(most_semaphores + 1, To::refuse, To::allow);
     case Action::memfd_flags:
       out.load_argument(1);
       out.if_any_bit(memfd_refused, To::refuse);
@@ -392,8 +390,7 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
     if (!is_host(around) && in_view_alone) action = Action::allow;
     if (is_host(around) && action == Action::socket_kind)
       action = around == Around::host ? Action::refuse : Action::allow;
-    const bool is_kept =
-        action == Action::kept_memory || action == Action::kept_segment || action == Action::kept_semaphores;
+    const bool is_kept = action == Action::kept_memory || action == Action::kept_segment;
     if (is_kept && is_host(around)) {
       action = Action::refuse;
     } else if (is_kept && memory == Memory::counted) {
@@ -487,6 +484,63 @@ constexpr Filter compile_network_sockets_filter() {
   out.if_equal(detail::unix_family, To::refuse);
   detail::check_network_socket(out);
   return out.finish();
+}
+
+// The user and the group of the command are the only ones that its user namespace has, and the kernel answers
+// EINVAL for every other, as for a number that is none. Programs expect EPERM, as without the right to it.
+namespace detail {
+
+struct IdCall {
+  uint32_t number;
+  unsigned first;        // the argument that the ids begin at
+  std::string_view ids;  // u: a user, g: a group
+};
+inline constexpr IdCall id_calls[] = {
+    {SYS_chown, 1, "ug"},      {SYS_fchown, 1, "ug"},   {SYS_lchown, 1, "ug"},   {SYS_setuid, 0, "u"},
+    {SYS_setgid, 0, "g"},      {SYS_setreuid, 0, "uu"}, {SYS_setregid, 0, "gg"}, {SYS_setresuid, 0, "uuu"},
+    {SYS_setresgid, 0, "ggg"}, {SYS_fchownat, 2, "ug"},
+};
+inline constexpr uint32_t same_id = ~0U;  // -1: as it is
+
+// Stand for the ids, which are not known when this is compiled: see with_ids.
+inline constexpr uint32_t own_user = 0xc10c0001, own_group = 0xc10c0002;
+
+}  // namespace detail
+
+constexpr Filter compile_ids_filter() {
+  using detail::To;
+  detail::Assembler out;
+  out.load_number();
+  out.if_at_least(SYS_fchownat + 1, To::allow);
+  out.if_at_least(SYS_chown, To::next, To::allow);
+  for (const detail::IdCall& call : detail::id_calls) {
+    const size_t another = out.unless_equal_skip(call.number);
+    for (unsigned i = 0; i < call.ids.size(); ++i) {
+      out.load_argument(call.first + i);
+      const size_t own = out.if_equal_skip(call.ids[i] == 'u' ? detail::own_user : detail::own_group);
+      out.if_equal(detail::same_id, To::next, To::refuse);
+      out.land_when_true(own);
+    }
+    out.go(To::allow);
+    out.land_when_false(another);
+  }
+  out.go(To::allow);
+  return out.finish();
+}
+
+inline constexpr Filter ids_filter = compile_ids_filter();
+
+constexpr Filter with_ids(Filter filter, uint32_t user, uint32_t group) {
+  for (size_t i = 0; i < filter.size; ++i) {
+    auto& at = filter.code[i];
+    if (at.code != (BPF_JMP | BPF_JEQ | BPF_K)) continue;
+    if (at.k == detail::own_user) {
+      at.k = user;
+    } else if (at.k == detail::own_group) {
+      at.k = group;
+    }
+  }
+  return filter;
 }
 
 inline constexpr Filter network_sockets_filter = compile_network_sockets_filter();

@@ -89,14 +89,13 @@ int close_all_but(int root, Keeper& keeper) {
   enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
-  const int queues = open_queues();
   set_limits(plan);
   drop_capabilities();
   // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
   die_with(keeper);  // again: each change of credentials cleared it, and this was the last
-  restrict_files(plan, terminal, queues);
+  restrict_files(plan, terminal);
   prepare_signals();
   filter_calls(plan);
   run_command(plan, terminal, root);

@@ -174,16 +174,7 @@ bool allow(int ruleset, int fd, uint64_t rights) {
 
 }  // namespace
 
-// The kernel looks at a queue as at a file of this file system, which no view needs to have mounted.
-int open_queues() {
-  const int fs = kernel::fsopen("mqueue");
-  if (fs < 0) return -1;
-  const int queues = kernel::fsconfig_create(fs) == 0 ? kernel::fsmount(fs, MOUNT_ATTR_NOEXEC) : -1;
-  ::close(fs);
-  return queues;
-}
-
-void restrict_files(const wire::Plan& plan, int terminal, int queues, KeepTree keep) {
+void restrict_files(const wire::Plan& plan, int terminal, KeepTree keep) {
   const int abi = must(kernel::landlock_abi(), Step::landlock);
   if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
   kernel::RulesetAttributes attributes{};
@@ -206,8 +197,6 @@ void restrict_files(const wire::Plan& plan, int terminal, int queues, KeepTree k
   }
   if (terminal >= 0 && !allow(ruleset, terminal, device_rights & attributes.files))
     fail(Step::terminal, errno);
-  if (queues >= 0 && !allow(ruleset, queues, rights_of(Access::write) & attributes.files))
-    fail(Step::landlock, errno);
   must(kernel::landlock_restrict_self(ruleset), Step::landlock);
   ::close(ruleset);
 }
@@ -222,6 +211,9 @@ void filter_calls(const wire::Plan& plan) {
   const Filter& filter = plan.has(wire::debugging) ? (watched ? watched_debugging_filter : debugging_filter)
                                                    : (watched ? watched_command_filter : command_filter);
   must(install_filter({filter.code.data(), filter.size}, 0), Step::seccomp);
+  // Of two the kernel takes the stricter answer.
+  const Filter ids = with_ids(ids_filter, ::geteuid(), ::getegid());
+  must(install_filter({ids.code.data(), ids.size}, 0), Step::seccomp);
 }
 
 }  // namespace cloche::jail

@@ -24,13 +24,10 @@ void drop_capabilities();
 // counts is that none is left.
 void give_up_capabilities();
 void forbid_new_privileges();
-// Of POSIX queues in the own ipc namespace; -1 where the kernel has none, or does not let us. Takes
-// capabilities.
-int open_queues();
 // `terminal` is the command's own, or -1: that one file can be opened by its names too, since its number was
-// in no plan. `queues`: see above. `keep` takes the descriptor of each tree; without it they are closed.
+// in no plan. `keep` takes the descriptor of each tree; without it they are closed.
 using KeepTree = void (*)(int fd, wire::Access access);
-void restrict_files(const wire::Plan& plan, int terminal, int queues, KeepTree keep = nullptr);
+void restrict_files(const wire::Plan& plan, int terminal, KeepTree keep = nullptr);
 void filter_calls(const wire::Plan& plan);
 int install_filter(std::span<const sock_filter> code, unsigned flags);
 

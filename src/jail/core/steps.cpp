@@ -29,6 +29,7 @@ const char* name_of(Step step) {
     case Step::mount_tmpfs: return "mount a tmpfs";
     case Step::mount_proc: return "mount /proc";
     case Step::mount_pts: return "mount /dev/pts";
+    case Step::mount_queues: return "mount /dev/mqueue";
     case Step::write_text: return "write a file of the view";
     case Step::make_link: return "make a link of the view";
     case Step::place_mount: return "place a mount";

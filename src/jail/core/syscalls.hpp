@@ -42,12 +42,11 @@ enum class Action : unsigned char {
   mode_of_openat,
   limits_of_others,
   fallocate_mode,
-  tracing,          // refused, unless the plan has the debug grant
-  kept_memory,      // allowed, unless memory is watched: memory that no process need hold cannot be watched
-  kept_segment,     // the same, but small ones: the kernel bounds how many there are
-  kept_semaphores,  // likewise
-  host_wide,        // allowed, unless there is no namespace of its own that it would stay in
-  networked,        // the same of a network; the host's own may be given knowingly
+  tracing,       // refused, unless the plan has the debug grant
+  kept_memory,   // allowed, unless memory is watched: memory that no process need hold cannot be watched
+  kept_segment,  // the same, but small ones: the kernel bounds how many there are
+  host_wide,     // allowed, unless there is no namespace of its own that it would stay in
+  networked,     // the same of a network; the host's own may be given knowingly
   // Allowed in a mount view. Without one:
   by_warden,       // the warden carries it out or refuses it (warden.hpp)
   attributes,      // answered as by a file system that has none
@@ -125,7 +124,7 @@ inline constexpr Group groups[] = {
     {Action::allow, "signals; the pid namespace and Landlock's scope bound whom they reach", SYS_kill, SYS_tkill,
      SYS_tgkill, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
      SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigsuspend, SYS_sigaltstack},
-    {Action::allow, "ids: one user and one group are mapped, so a change can only be to itself", SYS_getuid,
+    {Action::allow, "ids: one user and one group are mapped, so a change can only be to itself; ids_filter says so", SYS_getuid,
      SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_setuid, SYS_setgid,
      SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_setgroups, SYS_capget,
      SYS_capset},
@@ -137,10 +136,10 @@ inline constexpr Group groups[] = {
     {Action::allow, "sockets the command could make", SYS_getsockname, SYS_getpeername, SYS_sendto, SYS_recvfrom,
      SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, SYS_setsockopt, SYS_getsockopt},
     {Action::kept_memory,
-     "queues of System V in the own ipc namespace; what they hold outlives every process that could be asked for it",
-     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl},
+     "queues and semaphores of System V in the own ipc namespace; what they hold outlives every process that could be "
+     "asked for it, and each process that uses a semaphore may have the kernel note what to undo of it",
+     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget},
     {Action::kept_segment, "segments, likewise: 4,096 of them at most, which databases use as a lock", SYS_shmget},
-    {Action::kept_semaphores, "sets of semaphores, likewise: 32,000 at most", SYS_semget},
     {Action::host_wide, "what the segments and semaphores of the own ipc namespace are used by", SYS_shmat, SYS_shmdt,
      SYS_shmctl, SYS_semop, SYS_semtimedop, SYS_semctl},
     {Action::host_wide, "POSIX queues of the own ipc namespace, bounded by RLIMIT_MSGQUEUE", SYS_mq_open, SYS_mq_unlink,

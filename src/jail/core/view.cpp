@@ -261,6 +261,10 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
     case MountKind::pts:
       attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index);
       break;
+    case MountKind::queues:
+      // The kernel looks at each queue as at a file of this file system.
+      attach(place, fresh("mqueue", attributes, Step::mount_queues, index), mount, index);
+      break;
     case MountKind::root: break;  // where everything else is put
   }
 }

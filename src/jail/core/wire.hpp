@@ -44,6 +44,7 @@ enum class MountKind : uint32_t {
   tmpfs,      // fresh memory, `size_bytes` large
   proc,       // /proc of the new pid namespace
   pts,        // a fresh instance of pseudo terminals
+  queues,     // POSIX message queues of the new ipc namespace
   root,       // a clone of the host's `source` as the root itself; only as the first entry
   overlay,    // the host's `source` with what is written in the call's own `layers` above it
 };
@@ -223,6 +224,7 @@ enum class Step : uint32_t {
   mount_tmpfs,
   mount_proc,
   mount_pts,
+  mount_queues,
   write_text,
   make_link,
   place_mount,

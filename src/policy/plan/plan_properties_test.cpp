@@ -135,7 +135,8 @@ TEST_F(EveryPlan, WritesOnlyToTheWorkspaceAGrantOrMemoryOfItsOwn) {
     for (const auto& entry : plan.view) {
       if (!writes(entry)) continue;
       // A directory of the view lies in the root, which is sealed, or in memory of its own.
-      bool allowed = entry.kind == EntryKind::tmpfs || entry.kind == EntryKind::directory;
+      bool allowed = entry.kind == EntryKind::tmpfs || entry.kind == EntryKind::directory ||
+                     entry.kind == EntryKind::queues;
       allowed = allowed || (entry.kind == EntryKind::tree && entry.source == facts.workspace.path);
       for (size_t i = 0; i < request.grants.size(); ++i) {
         allowed = allowed || (request.grants[i].writable && entry.source == facts.grants[i].path);

@@ -232,6 +232,14 @@ bool shows_git_identity(const RunRequest& request, const Facts& facts) {
          view::granted_over(request, facts, identity_file) == nullptr;
 }
 
+// Whether it can fetch nothing, nor finds in its home what another call fetched.
+bool is_offline(const RunRequest& request) {
+  const bool has_old_home = !request.fresh_home && std::ranges::any_of(request.own, [](const Grant& own) {
+    return own.target == home;
+  });
+  return request.hosts.empty() && request.network == Network::own && !has_old_home;
+}
+
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
@@ -258,8 +266,11 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
     for (const auto& [name, value] : environment_without_network())
       if (!is_passed(request, name)) variables[std::string(name)] = value;
   }
+  const bool offline = is_offline(request);
   for (const auto& chain : toolchains_of(request, facts)) {
     for (const auto& [name, value] : chain.environment) variables[name] = value;
+    if (!offline) continue;
+    for (const auto& [name, value] : chain.offline) variables[name] = value;
   }
   for (const auto& pass : request.environment) {
     if (is_left_out(pass)) continue;
@@ -327,7 +338,9 @@ Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Fac
                                          writable ? writes : Access::run, "put there by Cloche"));
     plan.view.back().role = EntryRole::placed;
     plan.view.back().made_on_demand = given.writable;
-    if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
+    // Its home holds from call to call what programs fetch.
+    const uint64_t times = given.target == home ? 4 : 1;
+    if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes * times;
   }
   return {};
 }

@@ -1,8 +1,10 @@
 // The rules of the planner one by one; plan_golden_test.cpp has whole plans, plan_properties_test.cpp what
 // always holds.
+#include <algorithm>
 #include <functional>
 
 #include "policy/plan/plan_run_fixture.hpp"
+#include "policy/plan/system_view.hpp"
 
 namespace cloche {
 namespace {
@@ -589,6 +591,67 @@ TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
   EXPECT_EQ(find(plan, "/home/u/.pyenv")->kind, EntryKind::link);
   EXPECT_EQ(find(plan, "/home/u/.pyenv")->source, "/data/pyenv");
   EXPECT_EQ(find(plan, "/data/pyenv")->kind, EntryKind::tree);
+}
+
+// Where a program fetches it writes to its cache as well.
+TEST(PlanRun, ACacheOfTheCallersIsLedToWhereNothingElseIsFetched) {
+  Facts facts = plain_host();
+  facts.toolchains = {{.name = "npm", .path = {"/chain"}, .offline = {{"npm_config_cache", "/home/u/.npm"}}}};
+  const auto is_led = [&](const RunRequest& request) {
+    const auto plan = plan_run(request, facts);
+    EXPECT_TRUE(plan.ok());
+    return plan.ok() && std::ranges::any_of(plan.value().environment, [](const Variable& variable) {
+             return variable.name == "npm_config_cache";
+           });
+  };
+  RunRequest request = plain_request();
+  EXPECT_TRUE(is_led(request));
+  request.profile = Profile::workspace_write;
+  request.network = Network::of_host;
+  EXPECT_FALSE(is_led(request));
+  request = plain_request();
+  request.own = {{.source = "/state/task/home", .target = std::string(home_inside), .writable = true}};
+  facts.own = {directory("/state/task/home")};
+  EXPECT_FALSE(is_led(request)) << "what its calls fetched is there";
+  request.fresh_home = true;
+  EXPECT_TRUE(is_led(request));
+}
+
+TEST(PlanRun, ATasksHomeHasRoomForWhatItsCallsFetch) {
+  Facts facts = plain_host();
+  RunRequest request = plain_request();
+  request.own = {{.source = "/state/task/home", .target = std::string(home_inside), .writable = true},
+                 {.source = "/state/task/tmp", .target = "/tmp", .writable = true}};
+  facts.own = {directory("/state/task/home"), directory("/state/task/tmp")};
+  request.limits.tmp_bytes = 100;
+  const auto plan = plan_run(request, facts).value();
+  EXPECT_EQ(find(plan, home_inside)->size_bytes, 400U);
+  EXPECT_EQ(find(plan, "/tmp")->size_bytes, 100U);
+}
+
+TEST(PlanRun, RunIsItsOwnAndSmall) {
+  const auto plan = plan_run(plain_request(), plain_host()).value();
+  const ViewEntry* run = find(plan, "/run");
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->kind, EntryKind::tmpfs);
+  EXPECT_EQ(run->access, Access::write);
+  EXPECT_EQ(run->size_bytes, 16U << 20);
+  RunRequest request = plain_request();
+  request.limits.tmp_bytes = 4096;
+  EXPECT_EQ(find(plan_run(request, plain_host()).value(), "/run")->size_bytes, 4096U);
+  request.profile = Profile::readonly;
+  EXPECT_EQ(find(plan_run(request, plain_host()).value(), "/run")->access, Access::read);
+}
+
+TEST(PlanRun, WhatHoldsNoProgramsIsReadAlone) {
+  Facts facts = plain_host();
+  for (const ShownPath& row : data_paths) facts.system.push_back(directory(std::string(row.path)));
+  const auto plan = plan_run(plain_request(), facts).value();
+  for (const ShownPath& row : data_paths) {
+    ASSERT_NE(find(plan, row.path), nullptr) << row.path;
+    EXPECT_EQ(find(plan, row.path)->access, Access::read) << row.path;
+    EXPECT_EQ(find(plan, row.path)->why, row.why);
+  }
 }
 
 // What the host executes later is there to read and to run wherever it is shown, and nowhere to write.

@@ -22,8 +22,16 @@ inline constexpr ShownPath system_paths[] = {
     {"/opt", "programs installed beside the system"},
 };
 
-// Whether a path is one of the directories that hold them, by its name or by where a merged /usr has it. /opt
-// is a place for what is installed by hand.
+// Read-only, and nothing in them is executed.
+inline constexpr ShownPath data_paths[] = {
+    {"/var/lib/dpkg", "which packages are installed; every user of the host may read that"},
+    {"/sys/devices/system/cpu",
+     "how many processors there are and what they are, for lscpu and thread pools"},
+    {"/sys/devices/system/node", "which memory is near which processor"},
+};
+
+// Whether a path is one of the directories that hold programs, by its name or by where a merged /usr has it.
+// /opt is a place for what is installed by hand.
 inline bool is_system_root(std::string_view path) {
   constexpr std::string_view merged = "/usr";
   for (const ShownPath& row : system_paths) {
@@ -48,6 +56,7 @@ inline constexpr ShownPath etc_paths[] = {
     {"os-release", "which system this is"},
     {"debian_version", "which system this is, for pip"},
     {"localtime", "the time zone"},
+    {"timezone", "its name"},
     {"locale.alias", "locales"},
     {"mtab", "a link into /proc"},
     {"alternatives", "which program a name means; /usr links here"},
@@ -63,6 +72,9 @@ inline constexpr ShownPath etc_paths[] = {
     {"maven", "Maven's configuration; its tree in /usr links here"},
     {"gitconfig", "git's system configuration"},
     {"bash.bashrc", "the shell's system configuration"},
+    {"manpath.config", "where manual pages are"},
+    {"chromium.d", "what Chromium's launcher reads, which fails without"},
+    {"dpkg", "how dpkg is configured, to list what is installed"},
 };
 
 // Of the directories of /etc those that hold many files of their own (links do not count: one look at the

@@ -19,6 +19,13 @@ void add_memory(ConfinementPlan& plan, std::string target, unsigned mode, Access
   plan.view.back().mode = mode;
 }
 
+// Where programs put sockets and the numbers of their processes.
+void add_run(ConfinementPlan& plan, Access access) {
+  constexpr uint64_t most_bytes = 16U << 20;
+  plan.view.push_back(memory("/run", std::min(plan.limits.tmp_bytes, most_bytes), access,
+                             "sockets of its own, and none of the host"));
+}
+
 void add_devices(ConfinementPlan& plan) {
   for (std::string_view name : device_nodes) {
     const std::string path = "/dev/" + std::string(name);
@@ -139,8 +146,10 @@ ViewEntry memory(std::string target, uint64_t size_bytes, Access access, std::st
 
 void add_system(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.system) {
-    const ShownPath* row = find_by(system_paths, &ShownPath::path, fact.path);
-    plan.view.push_back(as_on_host(fact, Access::run, row != nullptr ? row->why : ""));
+    const ShownPath* data = find_by(data_paths, &ShownPath::path, fact.path);
+    const ShownPath* row = data != nullptr ? data : find_by(system_paths, &ShownPath::path, fact.path);
+    plan.view.push_back(
+        as_on_host(fact, data != nullptr ? Access::read : Access::run, row != nullptr ? row->why : ""));
   }
   for (const auto& fact : facts.etc) {
     plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
@@ -223,27 +232,33 @@ void add_identity(ConfinementPlan& plan, const Facts& facts) {
   plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
   add_name_files(plan, facts);
   plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
+  plan.view.push_back(text("/etc/machine-id", "c10c4e00000000000000000000c10c4e\n",
+                           "the same in every sandbox: the host's own names a machine"));
 }
 
 void add_private(ConfinementPlan& plan, const RunRequest& request) {
   const bool writable = request.profile != Profile::readonly;
   const Access access = writable ? Access::write_run : Access::read;
+  const Access data = writable ? Access::write : Access::read;
   plan.view.push_back(
       {.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
   // An ordinary caller's keys have the command's own id; not their content, but their names could be read
   // here.
   plan.view.push_back(empty_file("/proc/keys", "masked: names of the caller's keys"));
   add_devices(plan);
-  add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
+  add_memory(plan, "/dev/shm", 01777, data, "shared memory of its own");
+  plan.view.push_back({.kind = EntryKind::queues,
+                       .access = data,
+                       .target = "/dev/mqueue",
+                       .why = "POSIX queues of its own ipc namespace, bounded by RLIMIT_MSGQUEUE"});
   add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
   if (request.view == View::curated) {
     add_memory(plan, std::string(home_inside), 0700, access, "a home of its own");
     plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
-    plan.view.push_back(
-        {.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
-    plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
+    add_run(plan, data);
+    plan.view.push_back(link("/var/run", "/run", "sockets of its own, and none of the host"));
   } else {
-    add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
+    add_memory(plan, "/run", 0755, access, "a home of its own, and no sockets of the host");
     plan.view.push_back({.kind = EntryKind::directory,
                          .access = access,
                          .target = "/run/home",

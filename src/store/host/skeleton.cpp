@@ -106,7 +106,8 @@ class Builder {
       case EntryKind::directory:
       case EntryKind::tmpfs:
       case EntryKind::proc:
-      case EntryKind::terminals: return make_directories(path);
+      case EntryKind::terminals:
+      case EntryKind::queues: return make_directories(path);
     }
     return {};
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/lists.hpp"
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/private_file.hpp"
@@ -44,8 +45,8 @@ bool is_listed(std::string_view name) {
 }
 
 bool is_system_path(std::string_view path) {
-  return std::any_of(std::begin(system_paths), std::end(system_paths),
-                     [&](const ShownPath& row) { return row.path == path; });
+  return find_by(system_paths, &ShownPath::path, path) != nullptr ||
+         find_by(data_paths, &ShownPath::path, path) != nullptr;
 }
 
 bool is_etc_path(std::string_view path) {
@@ -57,6 +58,7 @@ bool is_etc_path(std::string_view path) {
 void scan(Facts& facts) {
   for (const auto& row : system_paths)
     add_if_usable(facts.system, fact_of(std::string(row.path), DT_UNKNOWN));
+  for (const auto& row : data_paths) add_if_usable(facts.system, fact_of(std::string(row.path), DT_UNKNOWN));
   struct Entry {
     std::string name;
     unsigned char type;
@@ -81,6 +83,7 @@ constexpr uint64_t mark_of_tables() {
     mark = (mark ^ '\n') * 0x100000001b3;
   };
   for (const auto& row : system_paths) add(row.path);
+  for (const auto& row : data_paths) add(row.path);
   for (const auto& row : etc_paths) add(row.path);
   return mark;
 }
@@ -138,6 +141,9 @@ bool load(Facts& into, const std::string& file, const Header& now) {
     fact.link = take_text(rest);
     // Whatever the file says, nothing is shown that the tables do not name.
     if (!(system ? is_system_path(fact.path) : is_etc_path(fact.path))) return false;
+    // The directories of the header say nothing of one that lies deeper.
+    const bool deep = find_by(data_paths, &ShownPath::path, fact.path) != nullptr;
+    if (deep && ::access(fact.path.c_str(), F_OK) != 0) return false;
     add_if_usable(system ? facts.system : facts.etc, std::move(fact));
   }
   into.system = std::move(facts.system);

@@ -1,6 +1,7 @@
 #include "store/host/toolchains.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/ascii.hpp"
 #include "store/host/system_facts.hpp"
 
 namespace cloche {
@@ -24,6 +26,7 @@ FileFact look_through(const std::string& path) {
 // Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
 // name that the caller's PATH and settings use leads there.
 bool show(ToolchainFact& chain, const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) return false;  // usual, and cheaper than to open it
   FileFact fact = look_through(path);
   if (!fact.exists()) return false;
   if (fact.path != path && is_plain_absolute(path) && is_plain_absolute(fact.path)) {
@@ -38,6 +41,14 @@ std::string root_of(const ToolchainQuery& query, std::string_view variable, std:
   std::string root = query.variable(variable);
   if (root.empty() && !query.home.empty()) root = query.home + std::string(below_home);
   return is_plain_absolute(root) && root != "/" && root != query.home ? root : std::string();
+}
+
+// Absolute, and the same in an address or an option that words are split from.
+bool is_plain_address(std::string_view path) {
+  return is_plain_absolute(path) && std::ranges::all_of(path, [](char c) {
+           return ascii::is_letter_or_digit(c) ||
+                  std::string_view("/._-+@").find(c) != std::string_view::npos;
+         });
 }
 
 bool is_directory(const std::string& path) {
@@ -97,12 +108,15 @@ ToolchainFact nvm(const ToolchainQuery& query) {
   return chain;
 }
 
-// Never ~/.cargo itself: it holds credentials.toml. Cargo writes to a home of its own inside.
+// Never ~/.cargo itself: it holds credentials.toml. Cargo writes to a home of its own inside. Of what it
+// fetched from repositories of git nothing is shown, for their addresses may hold a password.
 ToolchainFact cargo(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "cargo"};
   const std::string home = root_of(query, "CARGO_HOME", "/.cargo");
   const std::string rustup = root_of(query, "RUSTUP_HOME", "/.rustup");
-  if (home.empty() || !show(chain, home + "/bin")) return chain;
+  if (home.empty()) return chain;
+  if (show(chain, home + "/registry")) chain.offline["CARGO_HOME"] = home;
+  if (!show(chain, home + "/bin")) return chain;
   chain.path = {home + "/bin"};
   if (!rustup.empty() && is_directory(rustup + "/toolchains") && show(chain, rustup)) {
     chain.environment["RUSTUP_HOME"] = rustup;
@@ -116,6 +130,45 @@ ToolchainFact go(const ToolchainQuery& query) {
   const std::string tools = root_of(query, "GOPATH", "/go");
   if (!tools.empty() && is_directory(tools + "/bin") && show(chain, tools + "/bin"))
     chain.path.push_back(tools + "/bin");
+  // What was downloaded is laid out as a proxy answers, and go asks that before any other. Not the rest of
+  // the module cache: it has clones of repositories, whose addresses may hold a password.
+  const std::string modules = query.variable("GOMODCACHE");
+  const std::string fetched =
+      (modules.empty() && !tools.empty() ? tools + "/pkg/mod" : modules) + "/cache/download";
+  if (is_plain_address(fetched) && is_directory(fetched) && show(chain, fetched))
+    chain.environment["GOPROXY"] = "file://" + fetched + ",https://proxy.golang.org,direct";
+  return chain;
+}
+
+// Not ~/.npm itself, which has logs.
+ToolchainFact npm(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "npm"};
+  const std::string cache = root_of(query, "npm_config_cache", "/.npm");
+  if (!cache.empty() && show(chain, cache + "/_cacache")) chain.offline["npm_config_cache"] = cache;
+  return chain;
+}
+
+// Not ~/.m2 itself: it holds settings.xml.
+ToolchainFact maven(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "maven"};
+  const std::string repository = query.home + "/.m2/repository";
+  if (!query.home.empty() && is_plain_address(repository) && show(chain, repository))
+    chain.offline["MAVEN_OPTS"] = "-Dmaven.repo.local=" + repository;
+  return chain;
+}
+
+// The wheels that pip built. It reads no cache that it cannot write to, so no variable leads there.
+ToolchainFact pip(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "pip"};
+  const std::string cache = root_of(query, "PIP_CACHE_DIR", "/.cache/pip");
+  if (!cache.empty()) show(chain, cache + "/wheels");
+  return chain;
+}
+
+ToolchainFact playwright(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "playwright"};
+  const std::string browsers = root_of(query, "PLAYWRIGHT_BROWSERS_PATH", "/.cache/ms-playwright");
+  if (!browsers.empty() && show(chain, browsers)) chain.environment["PLAYWRIGHT_BROWSERS_PATH"] = browsers;
   return chain;
 }
 
@@ -144,8 +197,9 @@ struct Finder {
   std::string_view name;
   ToolchainFact (*find)(const ToolchainQuery&);
 };
-constexpr Finder finders[] = {{"pyenv", pyenv}, {"nvm", nvm}, {"cargo", cargo},
-                              {"go", go},       {"uv", uv},   {"conda", conda}};
+constexpr Finder finders[] = {
+    {"pyenv", pyenv}, {"nvm", nvm}, {"cargo", cargo}, {"go", go},   {"uv", uv},
+    {"conda", conda}, {"npm", npm}, {"maven", maven}, {"pip", pip}, {"playwright", playwright}};
 
 Result<std::vector<std::string>> names_wanted(const std::string& wanted) {
   std::vector<std::string> names;
@@ -156,8 +210,9 @@ Result<std::vector<std::string>> names_wanted(const std::string& wanted) {
     const bool known = std::any_of(std::begin(finders), std::end(finders),
                                    [&](const Finder& finder) { return finder.name == name; });
     if (!known) {
-      return usage_error("--toolchains " + wanted + ": unknown toolchain '" + name + "'",
-                         "known are pyenv, nvm, cargo, go, uv, conda; or auto, or none");
+      return usage_error(
+          "--toolchains " + wanted + ": unknown toolchain '" + name + "'",
+          "known are pyenv, nvm, cargo, go, uv, conda, npm, maven, pip, playwright; or auto, or none");
     }
     names.push_back(name);
     begin = end + 1;

@@ -157,15 +157,44 @@ TEST_F(Toolchains, GoToolsAndUvAndConda) {
   EXPECT_TRUE(shows(one("conda"), home_ + "/miniconda3/bin/conda"));
 }
 
+TEST_F(Toolchains, WhatWasFetchedIsShownAndLedTo) {
+  for (const char* file :
+       {".cargo/registry/index/x", "go/pkg/mod/cache/download/a/@v/v1.zip", ".npm/_cacache/x",
+        ".m2/repository/a/a.jar", ".cache/pip/wheels/a.whl", ".cache/ms-playwright/chromium/chrome"})
+    add(file);
+  EXPECT_TRUE(shows(one("cargo"), home_ + "/.cargo/registry/index/x"));
+  EXPECT_EQ(one("cargo").offline.at("CARGO_HOME"), home_ + "/.cargo");
+  EXPECT_TRUE(shows(one("npm"), home_ + "/.npm/_cacache/x"));
+  EXPECT_EQ(one("npm").offline.at("npm_config_cache"), home_ + "/.npm");
+  EXPECT_TRUE(shows(one("maven"), home_ + "/.m2/repository/a/a.jar"));
+  EXPECT_EQ(one("maven").offline.at("MAVEN_OPTS"), "-Dmaven.repo.local=" + home_ + "/.m2/repository");
+  EXPECT_TRUE(shows(one("pip"), home_ + "/.cache/pip/wheels/a.whl"));
+  EXPECT_TRUE(shows(one("playwright"), home_ + "/.cache/ms-playwright/chromium/chrome"));
+  EXPECT_EQ(one("playwright").environment.at("PLAYWRIGHT_BROWSERS_PATH"), home_ + "/.cache/ms-playwright");
+  const ToolchainFact go = one("go");
+  EXPECT_TRUE(shows(go, home_ + "/go/pkg/mod/cache/download/a/@v/v1.zip"));
+  EXPECT_EQ(go.environment.at("GOPROXY"),
+            "file://" + home_ + "/go/pkg/mod/cache/download,https://proxy.golang.org,direct");
+  EXPECT_TRUE(go.offline.empty()) << "go copies what it takes from there";
+}
+
 // Everything installed at once, with everything that must stay out beside it.
 TEST_F(Toolchains, NoCredentialIsInAnyTree) {
   for (const char* file :
        {".pyenv/versions/3.12/bin/python3", ".nvm/versions/node/v20/bin/node", ".cargo/bin/cargo",
         ".rustup/toolchains/stable/bin/rustc", "go/bin/gopls", ".local/bin/uv", ".local/bin/uvx",
-        ".local/share/uv/python/x/bin/python3", "miniconda3/bin/conda"}) {
+        ".local/share/uv/python/x/bin/python3", "miniconda3/bin/conda", ".cargo/registry/index/x",
+        "go/pkg/mod/cache/download/x", ".npm/_cacache/x", ".m2/repository/x", ".cache/pip/wheels/x",
+        ".cache/ms-playwright/x"}) {
     add(file);
   }
   const char* secrets[] = {".cargo/credentials.toml",
+                           ".cargo/git/db/private/FETCH_HEAD",
+                           "go/pkg/mod/cache/vcs/private/config",
+                           ".npm/_logs/debug.log",
+                           ".m2/settings.xml",
+                           ".m2/settings-security.xml",
+                           ".cache/pip/http/x",
                            ".cargo/credentials",
                            ".npmrc",
                            ".nvm/.npmrc",
