@@ -74,9 +74,8 @@ std::optional<std::string> why_unread(const ReadChanges& read, const ChangeTerms
 }
 
 std::optional<std::string> why_asked(const std::vector<ChangeVerdict>& verdicts) {
-  const auto asked = std::find_if(verdicts.begin(), verdicts.end(),
-                                  [](const ChangeVerdict& verdict) { return verdict.fate == Fate::asked; });
-  if (asked == verdicts.end()) return std::nullopt;
+  const ChangeVerdict* asked = most_telling_question(verdicts);
+  if (asked == nullptr) return std::nullopt;
   return "an operator has to say: " + asked->reason;
 }
 
