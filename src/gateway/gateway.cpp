@@ -597,7 +597,7 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     outcome.changes = settled.value();
     notes.insert(notes.end(), outcome.changes->notes.begin(), outcome.changes->notes.end());
   } else {
-    distrust(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
+    fail_changes(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
   }
   if (!notes.empty() && context.noted) context.noted(notes);
   judged.notes.insert(judged.notes.end(), notes.begin(), notes.end());

@@ -108,6 +108,8 @@ struct Outcome {
 // The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
 // success.
 void distrust(Outcome& outcome, std::string gap);
+// The same where nothing of it reached the project.
+void fail_changes(Outcome& outcome, std::string why);
 
 // By what a command that failed said last: what a layer for its writes may have to do with it, and what works
 // instead. It says that it is a guess. Empty: nothing.
