@@ -17,6 +17,7 @@
 #include "base/text/sha256.hpp"
 #include "base/text/visible_text.hpp"
 #include "policy/protected/protected.hpp"
+#include "store/commit/commit_lock.hpp"
 #include "store/commit/entry_copy.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -78,7 +79,10 @@ Result<void> ChangeSets::write(const std::string& id, const char* file, std::str
 void ChangeSets::make_reserve() const {
   constexpr off_t reserve_bytes = off_t{4} << 20;  // the list of some 30,000 paths
   const auto file = sys::open(reserve_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (file.ok() && ::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
+  if (!file.ok()) return;
+  for (const std::string& directory : {root_, marks_, tasks_, commit_locks_of(state_)})
+    (void)make_private_directories(directory);
+  if (::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
 }
 
 bool ChangeSets::with_reserve(const std::function<bool()>& write) const {
@@ -110,10 +114,22 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   header.boot = boot_;
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
-  if (!make_private_directories(root_)) return system_error("make " + shown(root_));
+  if (!with_reserve([&] { return make_private_directories(root_); }))
+    return system_error("make " + shown(root_));
   if (!with_reserve([&] { return ::mkdir(directory.c_str(), 0700) == 0; }))
     return system_error("make " + shown(directory));
-  OwnedFd lock = TRY(lock_file(directory));
+  OwnedFd lock;
+  const bool is_locked = with_reserve([&] {
+    auto locked = lock_file(directory);
+    if (locked.ok()) lock = std::move(locked).value();
+    errno = locked.ok() ? 0 : locked.error().number;
+    return locked.ok();
+  });
+  if (!is_locked) {
+    const int number = errno;
+    remove_tree(directory);
+    return system_error("lock " + shown(directory), number);
+  }
   mark(header.id, SetStatus::open);
   if (const auto written = write_header(header); !written.ok()) {
     mark(header.id, SetStatus::dropped);
@@ -128,8 +144,12 @@ void ChangeSets::mark(const std::string& id, SetStatus status) const {
   const std::string path = marks_ + "/" + id;
   if (!is_in_work(status)) {
     ::unlink(path.c_str());
-  } else if (make_private_directories(marks_)) {
-    (void)sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600).ok();
+  } else {
+    (void)with_reserve([&] {
+      if (!make_private_directories(marks_)) return false;
+      const OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+      return bool(file);
+    });
   }
 }
 
