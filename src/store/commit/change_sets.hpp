@@ -103,12 +103,13 @@ class ChangeSets {
   // Whether there is one, or what is left of one that was dropped.
   bool has(const std::string& id) const;
 
-  // Finishes or takes back what killed processes began to commit, and drops what they had only opened.
-  // `is_allowed` judges a set again; what it does not allow is taken back. May be empty.
+  // Finishes or takes back what killed processes began to commit, and drops what they had only opened. A set
+  // whose project cannot be opened stays as it is.
+  // `is_allowed` judges a set again; what it does not allow is taken back. An empty one allows none.
   using IsAllowed = std::function<bool(const StoredSet& set)>;
-  std::vector<Recovered> recover(const IsAllowed& is_allowed = {}) const;
+  std::vector<Recovered> recover(const IsAllowed& is_allowed) const;
   // The same for every call: looks at nothing but the marks of sets that a process works on.
-  void recover_interrupted(const IsAllowed& is_allowed = {}) const;
+  void recover_interrupted(const IsAllowed& is_allowed) const;
 
   // Moves the set out of the way; empty_trash() removes its bytes.
   Result<void> drop(const std::string& id) const;

@@ -84,7 +84,7 @@ Result<void> ChangeSets::recover_commit(SetInWork& set, const IsAllowed& is_allo
   StoredSet stored = TRY(find(set.header.id));
   const HeldTrees held = TRY(hold_trees(set.header.trees));
   const CommitOptions options{.sync = set.header.sync};
-  const bool is_wanted = !is_allowed || is_allowed(stored);
+  const bool is_wanted = is_allowed && is_allowed(stored);
   const auto finish = is_wanted ? resume_commit : take_back_commit;
   const Committed committed = TRY(finish(held.trees, std::move(stored.steps), options));
   answer.reasons = committed.reasons;
@@ -92,3 +92,5 @@ Result<void> ChangeSets::recover_commit(SetInWork& set, const IsAllowed& is_allo
 }
 
 }  // namespace cloche
+  if (committed.end == CommitEnd::taken_back && !committed.reasons.empty())
+    set.header.why = "its commit was interrupted, and taken back: " + committed.reasons.front().text();
