@@ -44,8 +44,20 @@ Result<OwnedFd> lock_file(const std::string& directory) {
                "try again when it has ended"};
 }
 
-bool is_in_work(SetStatus status) {
-  return status == SetStatus::open || status == SetStatus::committing || status == SetStatus::continued;
+// What cannot be copied whole is not copied at all: it would only take up space.
+Result<void> copy_kept(const KnownDirectory& left, const std::string& path) {
+  const OwnedFd from = TRY(open_known(left));
+  const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  EntryCopier copier(to.get(), OverlaysOwn::copied);
+  const auto names = names_in("/proc/self/fd/" + std::to_string(from.get()));
+  for (const auto& name : names) {
+    TRY(remove_entry(to.get(), name));  // of an attempt that was killed
+    const auto copied = copier.copy(from.get(), name, name);
+    if (copied.ok()) continue;
+    for (const auto& made : names) (void)remove_entry(to.get(), made);
+    return copied;
+  }
+  return {};
 }
 
 std::set<TreePath> paths_of(const ChangeSet& changes) {
@@ -112,6 +124,7 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   header.status = SetStatus::open;
   header.uid = ::geteuid();
   header.boot = boot_;
+  for (StoredTree& tree : header.trees) tree.undo = {};  // that of another set is not its to remove
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
   if (!with_reserve([&] { return make_private_directories(root_); }))
@@ -323,6 +336,8 @@ Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
     const std::string in_project = std::string(commit_directory) + set.header.id;
     if (!is_own) {
       path = tree.project.path + "/" + in_project;
+      tree.undo = {.path = path};  // known before it is there: a recovery looks for it
+      TRY(write_header(set.header));
       (void)remove_entry(project.get(), in_project);  // of an attempt that was killed
       if (::mkdirat(project.get(), in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
     }
@@ -332,21 +347,13 @@ Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
   return write_header(set.header);
 }
 
-// What could not be copied stays, and is used and removed from there.
+// What could not be copied stays, and is used from there until an operator's command can copy or remove it.
 Result<void> ChangeSets::leave_project(SetInWork& set, const Committed& committed) const {
   for (size_t i = 0; i < set.header.trees.size(); ++i) {
     const KnownDirectory left = set.header.trees[i].undo;
     const std::string path = undo_directory(set.header, i);
     if (left.path.empty() || left.path == path) continue;
-    if (committed.end == CommitEnd::committed) {
-      const OwnedFd from = TRY(open_known(left));
-      const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-      EntryCopier copier(to.get());
-      for (const auto& name : names_in("/proc/self/fd/" + std::to_string(from.get()))) {
-        TRY(remove_entry(to.get(), name));  // of an attempt that was killed
-        TRY(copier.copy(from.get(), name, name));
-      }
-    }
+    if (committed.end == CommitEnd::committed) TRY(copy_kept(left, path));
     set.header.trees[i].undo = TRY(know_directory(path));
     TRY(write_header(set.header));
     remove_known(left);
@@ -375,16 +382,18 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
 
 // A process that was killed may have left it before the set knew it. No other has this name, and no call can
 // write there: the judge takes it for Cloche's own.
-void ChangeSets::remove_commit_directories(const SetHeader& header) const {
+Result<void> ChangeSets::remove_commit_directories(const SetHeader& header) const {
+  Result<void> all;
   for (const StoredTree& tree : header.trees) {
-    const auto project = open_known(tree.project);
     // Of a commit that was not begun there are copies alone.
-    const bool is_in_use =
-        header.status != SetStatus::open &&
-        tree.undo.path.starts_with(tree.project.path + "/" + std::string(commit_directory));
-    if (project.ok() && !is_in_use)
-      (void)remove_entry(project.value().get(), std::string(commit_directory) + header.id);
+    if (header.status != SetStatus::open && keeps_in_project(tree)) continue;
+    const auto project = open_known(tree.project);
+    const auto removed = project.ok()
+                             ? remove_entry(project.value().get(), std::string(commit_directory) + header.id)
+                             : Result<void>(project.error());
+    if (!removed.ok()) all = removed;
   }
+  return all;
 }
 
 Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
@@ -397,6 +406,7 @@ Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& u
     if (paths.contains(set.changes.changes[i].where())) left.insert(i);
   set.left.assign(left.begin(), left.end());
   TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, set.left)));
+  (void)leave_project(work, {.end = CommitEnd::committed});  // what could not be copied is in its place again
   bool waits = false;
   for (size_t i = 0; i < count; ++i) {
     if (is_in_project(set, i)) return {};

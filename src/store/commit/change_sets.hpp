@@ -134,11 +134,13 @@ class ChangeSets {
   }
   Result<void> make_undo_directories(SetInWork& set) const;
   Result<void> leave_project(SetInWork& set, const Committed& committed) const;
-  void remove_commit_directories(const SetHeader& header) const;
+  // An Error: something may be left in a project, or the project cannot be opened.
+  Result<void> remove_commit_directories(const SetHeader& header) const;
   Result<void> record_end(SetInWork& set, const Committed& committed) const;
   std::optional<Recovered> recover_one(const SetHeader& seen, const IsAllowed& is_allowed) const;
   Result<void> recover_commit(SetInWork& set, const IsAllowed& is_allowed, Recovered& answer) const;
   Result<void> recover_continued(SetInWork& set) const;
+  Result<void> recover_end(const SetHeader& seen) const;
   // Before a commit that will keep so much: drops what is too old to be kept. A sentence: there is no room
   // all the same, because everything that is kept is younger than a day.
   std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh,
