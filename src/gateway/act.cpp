@@ -1,5 +1,6 @@
 // What the gateway does itself, without starting a process: file tools, read_tool_result, and functions of
 // the embedding program.
+#include "gateway/changes/settle_changes.hpp"
 #include "gateway/exception_barrier.hpp"
 #include "gateway/gateway.hpp"
 #include "store/layers/layered_files.hpp"
@@ -66,6 +67,7 @@ ToolReply Gateway::act_in_layer(const Permit& permit, Judged& judged, const Requ
   const FileAction& action = *permit.launch().as<FileAction>();
   auto files = HeldWorkspace::open(permit, write_options(session_.settings));
   if (!files.ok()) return failed_reply(failure_text(files.error()));
+  finish_interrupted(session_.installation.state, permit.facts().guard.git);
   auto layers = CallLayers::make(permit.plan(), session_.installation.state, permit.facts().caller.privileged,
                                  task_key(requester.context));
   if (!layers.ok()) return failed_reply(failure_text(layers.error()));

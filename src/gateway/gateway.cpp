@@ -623,7 +623,7 @@ void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, c
     outcome.changes = settled.value();
     notes.insert(notes.end(), outcome.changes->notes.begin(), outcome.changes->notes.end());
   } else {
-    distrust(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
+    fail_changes(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
   }
   note(notes, judged, context);
 }

@@ -138,15 +138,28 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome, Asks reader) {
 
 std::string operators_reason(const Outcome& outcome) { return (outcome.reason + outcome.advice).text(); }
 
-void distrust(Outcome& outcome, std::string gap) {
-  outcome.look_gap = std::move(gap);
+namespace {
+
+void fail(Outcome& outcome, const std::string& why) {
   const std::string how = outcome.reason.empty() ? "exited with " + std::to_string(outcome.exit_code)
                                                  : "ended so: " + outcome.reason.text();
-  outcome.reason = "the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
-                   "; do not trust this tree; the command itself " + how;
+  outcome.reason = why + "; the command itself " + how;
   outcome.advice = {};
   outcome.end = End::failed;
   outcome.exit_code = 125;
+}
+
+}  // namespace
+
+void distrust(Outcome& outcome, std::string gap) {
+  outcome.look_gap = std::move(gap);
+  fail(outcome, "the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
+                    "; do not trust this tree");
+}
+
+void fail_changes(Outcome& outcome, std::string why) {
+  outcome.look_gap = std::move(why);
+  fail(outcome, shown(outcome.look_gap, 400));
 }
 
 void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest) {

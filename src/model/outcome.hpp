@@ -123,6 +123,8 @@ struct Outcome {
 // The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
 // success.
 void distrust(Outcome& outcome, std::string gap);
+// The same where nothing of it reached the project.
+void fail_changes(Outcome& outcome, std::string why);
 
 // What of a command's confinement its last words may be about.
 struct GuessTerms {

@@ -145,6 +145,13 @@ TEST(Outcome, WhatCouldNotBeLookedAtIsNoSuccess) {
   EXPECT_EQ(well.reason.text(),
             "the look for protected files was not complete: it took too long; do not trust this tree; the "
             "command itself exited with 0");
+  // Nothing of what it wrote is in the project: the tree is as it was.
+  Outcome lost{.end = End::exited, .exit_code = 0};
+  fail_changes(lost, "it is gone");
+  EXPECT_EQ(lost.end, End::failed);
+  EXPECT_EQ(lost.exit_code, 125);
+  EXPECT_EQ(lost.look_gap, "it is gone");
+  EXPECT_EQ(lost.reason.text(), "it is gone; the command itself exited with 0");
   Outcome late{.end = End::timeout, .exit_code = 124, .reason = "ended after 1 s"};
   distrust(late, "x");
   EXPECT_TRUE(late.reason.text().ends_with("the command itself ended so: ended after 1 s")) << late.reason;

@@ -39,6 +39,16 @@ class Commit : public Run {
     started.close_input();
     return started.finish();
   }
+  // A call fills the file system of the state directory; and the next one.
+  Ran fill(const std::string& mount) const {
+    const std::string owner = is_root() ? "0:0" : "65534:65534";
+    return with_own_mounts("rm -rf ../full; mkdir ../full; " + mount + "; chown " + owner +
+                           " ../full; export XDG_STATE_HOME=$(realpath ../full); rm -rf big d* work next" +
+                           R"(
+$RUN --writes commit -- sh -c 'echo w > work; head -c 40M /dev/zero > big; for i in $(seq 99); do mkdir d$i || break; done; true' 2>../said || true
+cat work 2>/dev/null || grep -o 'what the command wrote is not in .* and is gone' ../said
+$RUN --writes commit -- sh -c 'echo next > next' 2>/dev/null; cat next; rm ../said)");
+  }
   std::string content(const std::string& name) const { return read_file(workspace() / name); }
   fs::path layers() const { return fs::path(state_home(as())) / "cloche" / "layers" / "running"; }
 };
@@ -543,6 +553,34 @@ TEST_P(Commit, WhatTheHostHoldsOfTheCallReachesNothing) {
   EXPECT_EQ(content("f"), "old\n");
 }
 
+// A call is killed amid its renames; then the host makes a repository of the directory that its last file is
+// to come into, and that file would be a hook.
+TEST_P(Commit, WhatAKilledCommitLeftIsJudgedAnewByWhatComesNext) {
+  NEEDS("git");
+  NEEDS("strace");
+  const Paths rows[] = {{"run", "--", "true"},
+                        {"call", "write_artifact", R"({"path": "own", "content": "x"})"},
+                        {"log", "prune"}};
+  EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));  // what is made once takes renames as well
+  for (const Paths& row : rows) {
+    ASSERT_TRUE(exited(outside("rm -rf *; mkdir x; for i in {1..60}; do echo old > f$i; done"), 0));
+    Command killed =
+        under({"--writes", "commit"}, {"bash", "-c",
+                                       "for i in {1..60}; do echo new > f$i; done; mkdir x/hooks; "
+                                       "echo evil > x/hooks/post-checkout"});
+    killed.argv.insert(killed.argv.begin(), {"strace", "-o", "/dev/null", "-e", "trace=renameat,renameat2",
+                                             "-e", "inject=renameat,renameat2:signal=KILL:when=30"});
+    run(killed);
+    ASSERT_TRUE(printed(outside("git init -q --bare --template= x; cat f* | sort -u"), "new\nold\n"));
+    Command next = under({}, {});
+    next.argv = row;
+    next.argv.insert(next.argv.begin(), cloche());
+    EXPECT_TRUE(exited(run(next), 0)) << row[0];
+    EXPECT_TRUE(printed(outside("ls -A x; cat f* | sort -u"), "HEAD\nconfig\nobjects\nrefs\nold\n"))
+        << row[0];
+  }
+}
+
 TEST_P(Commit, AKilledClocheLeavesTheProjectAsItWas) {
   file("f", "old\n");
   Started started(
@@ -649,21 +687,45 @@ ${RUN% run} undo >/dev/null; cat f gone/x; ls -A; ls -A .. | grep -v state)");
   }
 }
 
+// A copy of what another user owns would be the caller's: what deletes it waits, and nothing of ours stays.
+TEST_P(Commit, AnothersFileOnAnotherMountIsKeptAsItIs) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
+  const std::string owner = is_root() ? "0:0" : "65534:65534";
+  const Ran ran = with_own_mounts("export XDG_STATE_HOME='" + state_home(as()) + R"('; rm -rf ../t; mkdir ../t
+mount -t tmpfs -o mode=755 none ../t; mkdir -p ../t/ws/d; cd ../t/ws; echo r > r; echo r > d/r; echo u > u
+chown )" + owner + R"( . d u; for gone in r d; do
+$RUN --writes commit -- sh -c "rm -r $gone; echo new > u" 2>../said || true
+grep -o "'.*another user or group" ../said || true; ls -A; cat u; ${RUN% run} undo >/dev/null 2>&1 || true; ls -A; done)");
+  EXPECT_TRUE(printed(ran, is_root() ? "d\nu\nnew\nd\nr\nu\nr\nu\nnew\nd\nr\nu\n"
+                                     : "'r' belongs to another user or group\nd\nr\nu\nu\nd\nr\nu\n"
+                                       "'d' holds 'r', which belongs to another user or group\n"
+                                       "d\nr\nu\nu\nd\nr\nu\n"))
+      << ran.err;
+}
+
 // A small reserve is enough to write down what became of it. Without the reserve it is gone, which is said,
 // and the next call has the space again.
 TEST_P(Commit, AFullFileSystemOfTheStateDirectory) {
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
-  const std::string owner = is_root() ? "0:0" : "65534:65534";
-  const auto fill = [&](const std::string& size) {
-    return with_own_mounts("rm -rf ../full; mkdir ../full; mount -t tmpfs -o mode=700,size=" + size +
-                           " none ../full; chown " + owner +
-                           " ../full; export XDG_STATE_HOME=$(realpath ../full); rm -f big work next" + R"(
-$RUN --writes commit -- sh -c 'echo w > work; dd if=/dev/zero of=big bs=1M count=40 2>/dev/null; true' 2>../said || true
-cat work 2>/dev/null || grep -o 'it could not be stored, and is gone' ../said
-$RUN --writes commit -- sh -c 'echo next > next' 2>/dev/null; cat next; rm ../said)");
+  const auto in_memory = [](const std::string& size) {
+    return "mount -t tmpfs -o mode=700,size=" + size + " none ../full";
   };
-  EXPECT_TRUE(printed(fill("12m"), "w\nnext\n"));
-  EXPECT_TRUE(printed(fill("3m"), "it could not be stored, and is gone\nnext\n"));
+  EXPECT_TRUE(printed(fill(in_memory("12m")), "w\nnext\n"));
+  EXPECT_TRUE(
+      printed(fill(in_memory("3m")),
+              "what the command wrote is not in the project: it could not be stored, and is gone\nnext\n"));
+}
+
+// Where a directory takes up space too, nothing is there yet of what the first call needs at its end.
+TEST_P(Commit, AFullDiskOfTheStateDirectory) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
+  NEEDS("mkfs.ext4");
+  const std::string mount =
+      "truncate -s 24M ../image; mkfs.ext4 -q -m 0 ../image; mount -o loop ../image ../full; chmod 700 "
+      "../full";
+  if (!exited(with_own_mounts("mkdir -p ../full; " + mount), 0))
+    GTEST_SKIP() << "skipped: no loop device to mount a disk with";
+  EXPECT_TRUE(printed(fill(mount), "w\nnext\n"));
 }
 
 // rename(2) of a directory of the project is EXDEV on a layer, whoever says so.

@@ -14,9 +14,12 @@
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/changes/stored_changes.hpp"
 #include "gateway/configuration/configuration.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "model/limits.hpp"
+#include "store/host/callers_home.hpp"
+#include "store/protected/git_places.hpp"
 #include "store/record/prune.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -244,6 +247,13 @@ Result<UndoBounds> undo_bounds(const Environment& environment) {
   return TRY(load_configuration(environment, installation, "")).settings.undo.value;
 }
 
+void recover_change_sets(const std::string& state, const Environment& environment) {
+  if (state.empty()) return;
+  const std::string home = with_home_from_database(environment).get("HOME");
+  const StoredChanges stored(state, find_git_sources(environment, home, state));
+  for (const Recovered& recovered : stored.recover()) complain(recovered_text(recovered));
+}
+
 Result<int> prune(const LogArguments& arguments, const std::string& state, const Environment& environment) {
   if (!arguments.run.empty()) {
     const RunPlace place = TRY(find_run(arguments.run, state));
@@ -255,6 +265,7 @@ Result<int> prune(const LogArguments& arguments, const std::string& state, const
   }
   std::optional<uint64_t> age;
   if (!arguments.older_than.empty()) age = TRY(parse_duration_ms("--older-than", arguments.older_than));
+  recover_change_sets(state, environment);
   const PruneReport report = prune_state(state, age, TRY(undo_bounds(environment)));
   for (const auto& run : report.records) print("removed the run " + run + "\n");
   for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/changes/consistent_verdicts.hpp"
+
 namespace cloche {
 namespace {
 
@@ -49,6 +51,16 @@ Result<JudgedChanges> judge_set(const ChangeSet& set, const std::vector<TreeLaye
   }
   judged.stage = "what is withheld of it changes what the rest of it means, too many times over";
   return judged;
+}
+
+const ChangeVerdict* most_telling_question(const std::vector<ChangeVerdict>& verdicts) {
+  const ChangeVerdict* found = nullptr;
+  for (const ChangeVerdict& verdict : verdicts) {
+    if (verdict.fate != Fate::asked) continue;
+    if (!follows_from_another(verdict)) return &verdict;
+    if (found == nullptr) found = &verdict;
+  }
+  return found;
 }
 
 }  // namespace cloche

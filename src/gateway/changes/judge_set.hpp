@@ -16,4 +16,8 @@ Result<JudgedChanges> judge_set(const ChangeSet& set, const std::vector<TreeLaye
                                 const GitSources& git, const ChangeRules& rules,
                                 const ChangeFactLimits& limits = {});
 
+// What an operator is asked first of all: what is asked about for itself, before what only follows from that.
+// Null: nothing is asked.
+const ChangeVerdict* most_telling_question(const std::vector<ChangeVerdict>& verdicts);
+
 }  // namespace cloche

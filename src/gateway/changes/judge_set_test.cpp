@@ -49,6 +49,23 @@ TEST(JudgeSet, WhatPassesWholeIsJudgedOnce) {
   EXPECT_EQ(reasons_of(project.set(), judge_as_a_call(project)), "");
 }
 
+// The directory around the repository is asked about as well, because that stays.
+TEST(JudgeSet, TheQuestionIsAboutTheRepositoryItself) {
+  Project project;
+  project.run("git init -q clone; cd clone; echo a > a; git add a; git commit -qm one");
+  project.begin();
+  project.run("rm -rf clone");
+  project.end();
+  const JudgedChanges judged = judge_as_a_call(project);
+  ASSERT_EQ(paths_with(project.set(), judged, Fate::asked).front(), "clone");
+  const ChangeVerdict* question = most_telling_question(judged.verdicts);
+  ASSERT_NE(question, nullptr);
+  EXPECT_EQ(question->reason, "it deletes a repository with its history");
+  EXPECT_EQ(most_telling_question({{.fate = Fate::committed}, {.fate = Fate::withheld}}), nullptr);
+  EXPECT_NE(most_telling_question({judged.verdicts.front()}), nullptr)
+      << "one that follows is a question too";
+}
+
 TEST(JudgeSet, TheRestOfASetWithAHookPasses) {
   Project project;
   project.run(repository);

@@ -74,9 +74,8 @@ std::optional<std::string> why_unread(const ReadChanges& read, const ChangeTerms
 }
 
 std::optional<std::string> why_asked(const std::vector<ChangeVerdict>& verdicts) {
-  const auto asked = std::find_if(verdicts.begin(), verdicts.end(),
-                                  [](const ChangeVerdict& verdict) { return verdict.fate == Fate::asked; });
-  if (asked == verdicts.end()) return std::nullopt;
+  const ChangeVerdict* asked = most_telling_question(verdicts);
+  if (asked == nullptr) return std::nullopt;
   return "an operator has to say: " + asked->reason;
 }
 
@@ -142,8 +141,7 @@ class Settling {
     // together.
     std::vector<ChangedTree> roots;
     for (const TreeLayers& tree : trees_) roots.push_back(tree.tree);
-    // What a killed call has left half done is not judged with this one.
-    sets_.recover_interrupted([&](const StoredSet& set) { return may_be_finished(set, terms_.git); });
+    finish_interrupted(terms_.state, terms_.git);
     const auto lock = lock_commits(terms_.state, roots);
     TRY(let_go());
     const uint64_t until_ms = sys::monotonic_ms() + plan.limits.judge_ms;
@@ -262,6 +260,12 @@ class Settling {
 };
 
 }  // namespace
+
+void finish_interrupted(const std::string& state, const GitSources& git) {
+  ChangeSets(state, boot_id()).recover_interrupted([&](const StoredSet& set) {
+    return may_be_finished(set, git);
+  });
+}
 
 Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
                                       const ChangeTerms& terms) {

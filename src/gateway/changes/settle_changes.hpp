@@ -30,6 +30,10 @@ struct ChangeTerms {
   bool is_released = false;    // the kernel has let go of the overlays
 };
 
+// Before a call, which is to see whole what was committed, and before it is judged: what killed calls left
+// half done comes in as far as the judge still lets it, or is taken back.
+void finish_interrupted(const std::string& state, const GitSources& git);
+
 // Nothing of the set has reached the project before this, and all or nothing of what the judge let through
 // has after it. An Error says what became of it: what could not be read or stored is gone with its layers,
 // and nothing of it is in the project.

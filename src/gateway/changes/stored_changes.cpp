@@ -209,8 +209,9 @@ Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::ve
   }
   outcome.paths = paths_at(set.changes, set.verdicts, dropped);
   outcome.waiting = paths_at(set.changes, set.verdicts, kept);
-  // One that is in use, though its call is gone, could not be brought back to what waits: it can still go.
-  const bool is_staged = set.header.status == SetStatus::staged || set.header.status == SetStatus::continued;
+  // One that is open or in use, though its call is gone, could not be recovered: it can still go.
+  const bool is_staged = set.header.status == SetStatus::staged ||
+                         set.header.status == SetStatus::continued || set.header.status == SetStatus::open;
   if (dropped.empty() && !(is_staged && only.empty())) return outcome;
   outcome.end = OperatorEnd::done;
   if (!is_staged || !kept.empty()) {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "gateway/changes/settle_changes.hpp"
 #include "store/commit/store_fixture.hpp"
 
 namespace cloche {
@@ -38,6 +39,22 @@ TEST(StoredChanges, WhatAKilledCommitLeftIsJudgedAnew) {
     EXPECT_EQ(sys::read_file(scene.project + "/z").ok(), !is_dangerous);
     EXPECT_EQ(sys::read_file(scene.upper + "/hk/pre-push").ok(), is_dangerous)
         << "it waits with its contents";
+  }
+}
+
+TEST(StoredChanges, TheNextCallsStartJudgesAnewAsWell) {
+  for (const bool is_dangerous : {true, false}) {
+    StoreScene scene = a_call_that_writes();
+    scene.store = ChangeSets(scene.state, boot_id());
+    commit_and_die(scene, 0);
+    if (is_dangerous) write_over(scene.project + "/.git/config", names_hooks);
+    finish_interrupted(scene.state, {});
+    EXPECT_EQ(sys::read_file(scene.project + "/hk/pre-push").ok(), !is_dangerous);
+    EXPECT_EQ(sys::read_file(scene.project + "/z").ok(), !is_dangerous);
+    ASSERT_EQ(scene.store.list().size(), 1U);
+    const SetHeader header = scene.store.list()[0];
+    EXPECT_EQ(header.status, is_dangerous ? SetStatus::staged : SetStatus::committed);
+    EXPECT_EQ(header.why.empty(), !is_dangerous);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "confine/supervise/outcome_of_call.hpp"
 #include "egress/gate.hpp"
 #include "egress/published_listeners.hpp"
+#include "gateway/changes/settle_changes.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/launch/live_places.hpp"
 #include "gateway/launch/why_not_found.hpp"
@@ -168,6 +169,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
     return describe_missing(missing);
+  if (!layered_trees(what.plan()).empty()) finish_interrupted(options.installation.state, facts.guard.git);
   const LivePlaces live = TRY(LivePlaces::hold(facts));
   auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.

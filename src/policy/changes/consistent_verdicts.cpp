@@ -11,6 +11,9 @@
 namespace cloche {
 namespace {
 
+constexpr const char* holds_withheld = "it holds something whose deletion is withheld";
+constexpr const char* moved_to_withheld = "it was moved to a path that is withheld";
+
 class Consistency {
  public:
   Consistency(const ChangeSet& set, const ChangedDirectories& directories, const MovedChanges& moved,
@@ -52,7 +55,7 @@ class Consistency {
     const Change& change = set_.changes[index];
     const Change* parent = around(change);
     if (!change.before || parent == nullptr || !takes_directory(*parent)) return;
-    tighten_to(index_of(*parent), verdicts_[index], "it holds something whose deletion is withheld");
+    tighten_to(index_of(*parent), verdicts_[index], holds_withheld);
   }
 
   // What was moved to where it is withheld would be lost to the project.
@@ -60,7 +63,7 @@ class Consistency {
     if (verdicts_[index].fate == Fate::withheld) return;
     const Change* moved_to = moved_.counterpart(set_.changes[index]);
     if (moved_to == nullptr) return;
-    tighten_to(index, verdicts_[index_of(*moved_to)], "it was moved to a path that is withheld");
+    tighten_to(index, verdicts_[index_of(*moved_to)], moved_to_withheld);
   }
 
   const ChangeSet& set_;
@@ -103,6 +106,10 @@ bool is_dispensable(const Change& change, const std::optional<Membership>& membe
 void tighten(ChangeVerdict& verdict, Fate fate, std::string reason, std::string rule) {
   if (fate >= verdict.fate) return;
   verdict = {fate, std::move(reason), std::move(rule)};
+}
+
+bool follows_from_another(const ChangeVerdict& verdict) {
+  return verdict.reason == holds_withheld || verdict.reason == moved_to_withheld;
 }
 
 void make_consistent(const ChangeSet& set, const ChangedDirectories& directories, const MovedChanges& moved,

@@ -14,6 +14,9 @@ namespace cloche {
 // The stricter of the two fates stays, with its reason.
 void tighten(ChangeVerdict& verdict, Fate fate, std::string reason, std::string rule = {});
 
+// Whether the change has its verdict only because of what becomes of another one.
+bool follows_from_another(const ChangeVerdict& verdict);
+
 void make_consistent(const ChangeSet& set, const ChangedDirectories& directories, const MovedChanges& moved,
                      std::vector<ChangeVerdict>& verdicts);
 

@@ -17,6 +17,7 @@
 #include "base/text/sha256.hpp"
 #include "base/text/visible_text.hpp"
 #include "policy/protected/protected.hpp"
+#include "store/commit/commit_lock.hpp"
 #include "store/commit/entry_copy.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -43,8 +44,20 @@ Result<OwnedFd> lock_file(const std::string& directory) {
                "try again when it has ended"};
 }
 
-bool is_in_work(SetStatus status) {
-  return status == SetStatus::open || status == SetStatus::committing || status == SetStatus::continued;
+// What cannot be copied whole is not copied at all: it would only take up space.
+Result<void> copy_kept(const KnownDirectory& left, const std::string& path) {
+  const OwnedFd from = TRY(open_known(left));
+  const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  EntryCopier copier(to.get(), OverlaysOwn::copied);
+  const auto names = names_in("/proc/self/fd/" + std::to_string(from.get()));
+  for (const auto& name : names) {
+    TRY(remove_entry(to.get(), name));  // of an attempt that was killed
+    const auto copied = copier.copy(from.get(), name, name);
+    if (copied.ok()) continue;
+    for (const auto& made : names) (void)remove_entry(to.get(), made);
+    return copied;
+  }
+  return {};
 }
 
 std::set<TreePath> paths_of(const ChangeSet& changes) {
@@ -78,7 +91,10 @@ Result<void> ChangeSets::write(const std::string& id, const char* file, std::str
 void ChangeSets::make_reserve() const {
   constexpr off_t reserve_bytes = off_t{4} << 20;  // the list of some 30,000 paths
   const auto file = sys::open(reserve_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (file.ok() && ::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
+  if (!file.ok()) return;
+  for (const std::string& directory : {root_, marks_, tasks_, commit_locks_of(state_)})
+    (void)make_private_directories(directory);
+  if (::fallocate(file.value().get(), 0, 0, reserve_bytes) != 0) ::unlink(reserve_.c_str());
 }
 
 bool ChangeSets::with_reserve(const std::function<bool()>& write) const {
@@ -108,12 +124,25 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   header.status = SetStatus::open;
   header.uid = ::geteuid();
   header.boot = boot_;
+  for (StoredTree& tree : header.trees) tree.undo = {};  // that of another set is not its to remove
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
-  if (!make_private_directories(root_)) return system_error("make " + shown(root_));
+  if (!with_reserve([&] { return make_private_directories(root_); }))
+    return system_error("make " + shown(root_));
   if (!with_reserve([&] { return ::mkdir(directory.c_str(), 0700) == 0; }))
     return system_error("make " + shown(directory));
-  OwnedFd lock = TRY(lock_file(directory));
+  OwnedFd lock;
+  const bool is_locked = with_reserve([&] {
+    auto locked = lock_file(directory);
+    if (locked.ok()) lock = std::move(locked).value();
+    errno = locked.ok() ? 0 : locked.error().number;
+    return locked.ok();
+  });
+  if (!is_locked) {
+    const int number = errno;
+    remove_tree(directory);
+    return system_error("lock " + shown(directory), number);
+  }
   mark(header.id, SetStatus::open);
   if (const auto written = write_header(header); !written.ok()) {
     mark(header.id, SetStatus::dropped);
@@ -128,8 +157,12 @@ void ChangeSets::mark(const std::string& id, SetStatus status) const {
   const std::string path = marks_ + "/" + id;
   if (!is_in_work(status)) {
     ::unlink(path.c_str());
-  } else if (make_private_directories(marks_)) {
-    (void)sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600).ok();
+  } else {
+    (void)with_reserve([&] {
+      if (!make_private_directories(marks_)) return false;
+      const OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+      return bool(file);
+    });
   }
 }
 
@@ -303,6 +336,8 @@ Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
     const std::string in_project = std::string(commit_directory) + set.header.id;
     if (!is_own) {
       path = tree.project.path + "/" + in_project;
+      tree.undo = {.path = path};  // known before it is there: a recovery looks for it
+      TRY(write_header(set.header));
       (void)remove_entry(project.get(), in_project);  // of an attempt that was killed
       if (::mkdirat(project.get(), in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
     }
@@ -312,21 +347,13 @@ Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
   return write_header(set.header);
 }
 
-// What could not be copied stays, and is used and removed from there.
+// What could not be copied stays, and is used from there until an operator's command can copy or remove it.
 Result<void> ChangeSets::leave_project(SetInWork& set, const Committed& committed) const {
   for (size_t i = 0; i < set.header.trees.size(); ++i) {
     const KnownDirectory left = set.header.trees[i].undo;
     const std::string path = undo_directory(set.header, i);
     if (left.path.empty() || left.path == path) continue;
-    if (committed.end == CommitEnd::committed) {
-      const OwnedFd from = TRY(open_known(left));
-      const OwnedFd to = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-      EntryCopier copier(to.get());
-      for (const auto& name : names_in("/proc/self/fd/" + std::to_string(from.get()))) {
-        TRY(remove_entry(to.get(), name));  // of an attempt that was killed
-        TRY(copier.copy(from.get(), name, name));
-      }
-    }
+    if (committed.end == CommitEnd::committed) TRY(copy_kept(left, path));
     set.header.trees[i].undo = TRY(know_directory(path));
     TRY(write_header(set.header));
     remove_known(left);
@@ -355,16 +382,18 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
 
 // A process that was killed may have left it before the set knew it. No other has this name, and no call can
 // write there: the judge takes it for Cloche's own.
-void ChangeSets::remove_commit_directories(const SetHeader& header) const {
+Result<void> ChangeSets::remove_commit_directories(const SetHeader& header) const {
+  Result<void> all;
   for (const StoredTree& tree : header.trees) {
-    const auto project = open_known(tree.project);
     // Of a commit that was not begun there are copies alone.
-    const bool is_in_use =
-        header.status != SetStatus::open &&
-        tree.undo.path.starts_with(tree.project.path + "/" + std::string(commit_directory));
-    if (project.ok() && !is_in_use)
-      (void)remove_entry(project.value().get(), std::string(commit_directory) + header.id);
+    if (header.status != SetStatus::open && keeps_in_project(tree)) continue;
+    const auto project = open_known(tree.project);
+    const auto removed = project.ok()
+                             ? remove_entry(project.value().get(), std::string(commit_directory) + header.id)
+                             : Result<void>(project.error());
+    if (!removed.ok()) all = removed;
   }
+  return all;
 }
 
 Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
@@ -377,6 +406,7 @@ Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& u
     if (paths.contains(set.changes.changes[i].where())) left.insert(i);
   set.left.assign(left.begin(), left.end());
   TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, set.left)));
+  (void)leave_project(work, {.end = CommitEnd::committed});  // what could not be copied is in its place again
   bool waits = false;
   for (size_t i = 0; i < count; ++i) {
     if (is_in_project(set, i)) return {};

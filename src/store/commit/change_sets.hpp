@@ -103,12 +103,13 @@ class ChangeSets {
   // Whether there is one, or what is left of one that was dropped.
   bool has(const std::string& id) const;
 
-  // Finishes or takes back what killed processes began to commit, and drops what they had only opened.
-  // `is_allowed` judges a set again; what it does not allow is taken back. May be empty.
+  // Finishes or takes back what killed processes began to commit, and drops what they had only opened. A set
+  // whose project cannot be opened stays as it is.
+  // `is_allowed` judges a set again; what it does not allow is taken back. An empty one allows none.
   using IsAllowed = std::function<bool(const StoredSet& set)>;
-  std::vector<Recovered> recover(const IsAllowed& is_allowed = {}) const;
+  std::vector<Recovered> recover(const IsAllowed& is_allowed) const;
   // The same for every call: looks at nothing but the marks of sets that a process works on.
-  void recover_interrupted(const IsAllowed& is_allowed = {}) const;
+  void recover_interrupted(const IsAllowed& is_allowed) const;
 
   // Moves the set out of the way; empty_trash() removes its bytes.
   Result<void> drop(const std::string& id) const;
@@ -133,11 +134,13 @@ class ChangeSets {
   }
   Result<void> make_undo_directories(SetInWork& set) const;
   Result<void> leave_project(SetInWork& set, const Committed& committed) const;
-  void remove_commit_directories(const SetHeader& header) const;
+  // An Error: something may be left in a project, or the project cannot be opened.
+  Result<void> remove_commit_directories(const SetHeader& header) const;
   Result<void> record_end(SetInWork& set, const Committed& committed) const;
   std::optional<Recovered> recover_one(const SetHeader& seen, const IsAllowed& is_allowed) const;
   Result<void> recover_commit(SetInWork& set, const IsAllowed& is_allowed, Recovered& answer) const;
   Result<void> recover_continued(SetInWork& set) const;
+  Result<void> recover_end(const SetHeader& seen) const;
   // Before a commit that will keep so much: drops what is too old to be kept. A sentence: there is no room
   // all the same, because everything that is kept is younger than a day.
   std::optional<std::string> make_room(const UndoBounds& bounds, const KeptBytes& fresh,

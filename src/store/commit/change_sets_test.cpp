@@ -63,7 +63,7 @@ TEST(ChangeSets, KilledAtAnyStepIsFinishedOrTakenBack) {
       const auto recovered = scene.store.recover([&](const StoredSet&) { return goes_on; });
       ASSERT_EQ(recovered.size(), 1U);
       EXPECT_EQ(recovered[0].status, goes_on ? SetStatus::committed : SetStatus::staged);
-      EXPECT_TRUE(scene.store.recover().empty());
+      EXPECT_TRUE(scene.store.recover(all_allowed).empty());
       if (!goes_on) {
         ASSERT_EQ(read_tree(scene.project), scene.before) << seed << " " << last;
         continue;
@@ -139,7 +139,7 @@ TEST(ChangeSets, WhatTheHostReplacesAfterACommitWasKilledStays) {
       commit_and_die(scene, 0);
       replace(scene.project + "/a");
       if (!goes_on) replace(scene.project + "/e");
-      const auto recovered = scene.store.recover();
+      const auto recovered = scene.store.recover(all_allowed);
       ASSERT_EQ(recovered.size(), 1U);
       EXPECT_EQ(recovered[0].status, goes_on ? SetStatus::committed : SetStatus::staged)
           << goes_on << is_new << testing::PrintToString(recovered[0].reasons);
@@ -183,7 +183,7 @@ TEST(ChangeSets, KilledBeforeTheFirstStepLeavesNothingInTheProject) {
   ::waitpid(child, &status, 0);
   ASSERT_EQ(WEXITSTATUS(status), 7);
   ASSERT_NE(read_tree(scene.project), scene.before);
-  const auto recovered = scene.store.recover();
+  const auto recovered = scene.store.recover(all_allowed);
   ASSERT_EQ(recovered.size(), 1U);
   EXPECT_EQ(recovered[0].status, SetStatus::dropped);
   EXPECT_EQ(read_tree(scene.project), scene.before);
@@ -194,7 +194,7 @@ TEST(ChangeSets, RecoveryTakesBackWhatCannotBeFinished) {
   commit_and_die(scene, 0);
   make_node(scene.project + "/x", a_file("host"));
   ASSERT_EQ(::rename((scene.project + "/x").c_str(), (scene.project + "/b").c_str()), 0);
-  const auto recovered = scene.store.recover();
+  const auto recovered = scene.store.recover(all_allowed);
   ASSERT_EQ(recovered.size(), 1U);
   EXPECT_EQ(recovered[0].status, SetStatus::staged);
   EXPECT_EQ(read_tree(scene.project), (Model{{"a", a_file("1")}, {"b", a_file("host")}}));
@@ -210,7 +210,7 @@ TEST(ChangeSets, AnotherBootsCommitIsLeftUnlessItWasSynced) {
       (void)scene.commit(options);
     }
     ::waitpid(child, nullptr, 0);
-    const auto recovered = ChangeSets(scene.state, "another-boot").recover();
+    const auto recovered = ChangeSets(scene.state, "another-boot").recover(all_allowed);
     ASSERT_EQ(recovered.size(), 1U);
     const bool is_synced = sync == FileSync::at_once;
     EXPECT_EQ(recovered[0].status, is_synced ? SetStatus::committed : SetStatus::committing);
@@ -223,7 +223,7 @@ TEST(ChangeSets, DirectoriesThatDoNotMatchAreLeftAlone) {
   commit_and_die(scene, 0);
   ASSERT_EQ(::rename(scene.upper.c_str(), (scene.scratch.path + "/moved").c_str()), 0);
   make_tree(scene.scratch.path, {{"upper", a_directory()}, {"upper/b", a_file("forged")}});
-  const auto recovered = scene.store.recover();
+  const auto recovered = scene.store.recover(all_allowed);
   ASSERT_EQ(recovered.size(), 1U);
   EXPECT_EQ(recovered[0].status, SetStatus::committing);
   EXPECT_EQ(sys::read_file(scene.project + "/b").value(), "1");
@@ -234,13 +234,13 @@ TEST(ChangeSets, ASetInWorkIsNotRecovered) {
   StoreScene scene({}, {{"a", a_file("1")}});
   auto begun = scene.store.begin(scene.header());
   ASSERT_TRUE(begun.ok());
-  EXPECT_TRUE(scene.store.recover().empty());
+  EXPECT_TRUE(scene.store.recover(all_allowed).empty());
   const auto dropped = scene.store.drop(begun.value().header.id);
   ASSERT_FALSE(dropped.ok());
   EXPECT_EQ(describe(dropped.error()),
             "another call or command is using this change set; try again when it has ended");
   begun.value().lock.reset();
-  const auto recovered = scene.store.recover();
+  const auto recovered = scene.store.recover(all_allowed);
   ASSERT_EQ(recovered.size(), 1U);
   EXPECT_EQ(recovered[0].status, SetStatus::dropped);
   EXPECT_TRUE(scene.store.list().empty());

@@ -40,6 +40,7 @@ struct CommitTree {
   int source = -1;  // the upper layer; of an undo what an earlier commit kept
   int undo = -1;    // private, empty, and on the project's mount
   Transfer transfer = Transfer::rename;
+  Transfer keeping = Transfer::rename;  // whether undo is copied to another mount after the commit
 };
 
 struct CommitOptions {

@@ -24,6 +24,13 @@ bool is_frozen(int directory, const char* name) {
          (seen.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
 }
 
+std::vector<gid_t> own_groups() {
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
+  groups.resize(
+      static_cast<size_t>(std::max(0, ::getgroups(static_cast<int>(groups.size()), groups.data()))));
+  return groups;
+}
+
 class CommitCheck {
  public:
   CommitCheck(std::span<const CommitTree> trees, std::vector<Step> steps)
@@ -56,6 +63,7 @@ class CommitCheck {
   void check_old(Step& step, const Parent& parent, const struct stat& seen);
   void check_kept_link(const Step& step, const Parent& parent, const struct stat& seen);
   void check_old_directory(const Step& step, const Parent& parent);
+  void check_copy(const Step& step, const struct stat& seen, const std::string& below = {});
   void check_settled(Step& step);
   void check_source(Step& step);
   void check_source_directory(const Step& step, const Parent& parent);
@@ -73,6 +81,7 @@ class CommitCheck {
   std::set<TreePath> made_ = {};  // directories that a step makes
   std::vector<Opened> opened_ = {};
   std::vector<Message> reasons_ = {};
+  const std::vector<gid_t> groups_ = own_groups();  // besides the first one
   Parent parents_[2] = {};
   TreePath parent_paths_[2] = {{SIZE_MAX, ""}, {SIZE_MAX, ""}};
 };
@@ -153,17 +162,32 @@ void CommitCheck::check_kept_link(const Step& step, const Parent& parent, const 
   refuse(step, "belongs to another user");
 }
 
+// Only root can give a copy another owner. One reason is enough.
+void CommitCheck::check_copy(const Step& step, const struct stat& seen, const std::string& below) {
+  if (trees_[step.tree].keeping != Transfer::copy || !is_bound_by_modes() || !reasons_.empty()) return;
+  const bool has_group =
+      seen.st_gid == ::getegid() || std::ranges::find(groups_, seen.st_gid) != groups_.end();
+  if (seen.st_uid == ::geteuid() && has_group) return;
+  refuse(step,
+         (below.empty() ? "belongs" : "holds '" + shown(below) + "', which belongs") +
+             std::string(" to another user or group, and could not be kept so for an undo, because the state "
+                         "directory is on another mount"));
+}
+
 void CommitCheck::check_old_directory(const Step& step, const Parent& parent) {
   uint64_t entries = 1;
   bool is_complete = true;
   // What is closed is not opened for a count: such a directory takes its entries along unseen.
+  const bool looks_at_all = trees_[step.tree].keeping == Transfer::copy;
   const auto walked = walk_below(parent.fd, last_of(step.path), ClosedDirectory::passed,
                                  [&](const WalkedEntry& entry) -> Result<void> {
                                    ++entries;
-                                   if (entry.type == DT_DIR && is_bound_by_modes()) {
-                                     const auto seen = look_in(entry.directory, entry.name);
-                                     is_complete = is_complete && seen && (seen->st_mode & 0500U) == 0500U;
-                                   }
+                                   if (!is_bound_by_modes() || (entry.type != DT_DIR && !looks_at_all))
+                                     return {};
+                                   const auto seen = look_in(entry.directory, entry.name);
+                                   if (!seen || (S_ISDIR(seen->st_mode) && (seen->st_mode & 0500U) != 0500U))
+                                     is_complete = false;
+                                   if (seen) check_copy(step, *seen, joined(entry.in, entry.name));
                                    return {};
                                  });
   if (!walked.ok()) return (void)reasons_.push_back(walked.error().what);
@@ -183,8 +207,9 @@ void CommitCheck::check_old(Step& step, const Parent& parent, const struct stat&
   const bool is_ours = seen.st_uid == self || parent.seen.st_uid == self;
   if (is_bound_by_modes() && (parent.seen.st_mode & S_ISVTX) != 0 && !is_ours)
     return refuse(step, "belongs to another user in a sticky directory");
-  if (step.kind == StepKind::replace) return check_kept_link(step, parent, seen);
-  if (!S_ISDIR(seen.st_mode)) return;
+  if (step.kind == StepKind::replace) check_kept_link(step, parent, seen);
+  check_copy(step, seen);
+  if (step.kind == StepKind::replace || !S_ISDIR(seen.st_mode)) return;
   if (is_bound_by_modes() && seen.st_uid != self &&
       ::faccessat(parent.fd, name.c_str(), W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0)
     return refuse(step, "belongs to another user");

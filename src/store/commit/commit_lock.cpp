@@ -35,8 +35,10 @@ std::string name_of_lock(uint64_t device, uint64_t inode) {
 
 }  // namespace
 
+std::string commit_locks_of(const std::string& state) { return state + "/commit-locks"; }
+
 Result<std::vector<OwnedFd>> lock_commits(const std::string& state, const std::vector<ChangedTree>& trees) {
-  const std::string directory = state + "/commit-locks";
+  const std::string directory = commit_locks_of(state);
   if (!make_private_directories(directory)) return system_error("make " + directory);
   std::map<std::string, int> kinds;  // in one order, so that no two wait for each other
   for (const ChangedTree& tree : trees) {

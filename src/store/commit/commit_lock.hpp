@@ -13,6 +13,8 @@
 
 namespace cloche {
 
+std::string commit_locks_of(const std::string& state);
+
 // Held until the descriptors are closed. Waits for other commits, which are short, and not for ever.
 Result<std::vector<OwnedFd>> lock_commits(const std::string& state, const std::vector<ChangedTree>& trees);
 

@@ -89,8 +89,9 @@ Result<void> EntryCopier::copy_one(const LayerEntry& from, const LayerEntry& to,
       return copy_error(from.name);
   } else if (S_ISFIFO(seen->st_mode)) {
     if (::mkfifoat(to.directory, to.name, 0600) != 0) return copy_error(from.name);
-  } else if (overlays_ == OverlaysOwn::copied && (S_ISSOCK(seen->st_mode) || S_ISCHR(seen->st_mode))) {
-    // A socket that the judge withholds, and the overlay's marks of what was deleted.
+  } else if (overlays_ == OverlaysOwn::copied &&
+             (S_ISSOCK(seen->st_mode) || S_ISCHR(seen->st_mode) || S_ISBLK(seen->st_mode))) {
+    // A socket, a device of root's, and the overlay's marks of what was deleted.
     if (::mknodat(to.directory, to.name, seen->st_mode & S_IFMT, seen->st_rdev) != 0)
       return copy_error(from.name);
   } else {

@@ -68,6 +68,8 @@ struct StoreScene : CommitScene {
   }
 };
 
+inline bool all_allowed(const StoredSet&) { return true; }
+
 // Ends the process after that many steps, as a kill would.
 inline void commit_and_die(const StoreScene& scene, size_t last_step) {
   const pid_t child = ::fork();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/sys/path.hpp"
+#include "policy/protected/protected.hpp"
 
 namespace cloche {
 namespace {
@@ -246,13 +247,31 @@ std::string_view name_of(SetStatus status) {
   return "";
 }
 
+bool is_in_work(SetStatus status) {
+  return status == SetStatus::open || status == SetStatus::committing || status == SetStatus::continued;
+}
+
+bool keeps_in_project(const StoredTree& tree) {
+  return tree.undo.path.starts_with(tree.project.path + "/" + std::string(commit_directory));
+}
+
+bool has_commit_directory(const SetHeader& header) {
+  return std::ranges::any_of(header.trees, keeps_in_project) ||
+         std::ranges::any_of(header.places, [](const KnownDirectory& place) {
+           return std::string_view(place.path)
+               .substr(place.path.rfind('/') + 1)
+               .starts_with(commit_directory);
+         });
+}
+
 Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
   HeldTrees held;
   for (const StoredTree& tree : trees) {
     for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
       held.fds.push_back(directory->path.empty() ? OwnedFd() : TRY(open_known(*directory)));
     const auto* last = &held.fds.back();
-    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
+    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer,
+                          keeps_in_project(tree) ? Transfer::copy : Transfer::rename});
   }
   return held;
 }

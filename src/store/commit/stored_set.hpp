@@ -29,6 +29,8 @@ enum class SetStatus {
   undone,
 };
 std::string_view name_of(SetStatus status);
+// Whether a process works on such a set, or was killed while it did.
+bool is_in_work(SetStatus status);
 
 struct StoredTree {
   KnownDirectory project = {};
@@ -38,6 +40,10 @@ struct StoredTree {
 
   bool operator==(const StoredTree&) const = default;
 };
+
+// Whether what is kept of the tree for undo lies in the project itself: for the time of a commit whose state
+// directory is on another mount, and longer where it could not be copied from there.
+bool keeps_in_project(const StoredTree& tree);
 
 // What is kept for undo.
 struct KeptBytes {
@@ -69,6 +75,9 @@ struct SetHeader {
 
   bool operator==(const SetHeader&) const = default;
 };
+
+// Whether something of the set may lie in a project that is not of the project.
+bool has_commit_directory(const SetHeader& header);
 
 struct StoredSet {
   SetHeader header = {};

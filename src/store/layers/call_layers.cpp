@@ -88,11 +88,9 @@ Result<CallLayers> CallLayers::make(const ConfinementPlan& plan, const std::stri
   if (state.empty())
     return refusal("there is no state directory for what a call writes",
                    "set XDG_STATE_HOME to a directory that only you can change, or write live: --live");
-  const ChangeSets sets(state, boot_id());
-  sets.recover_interrupted();  // the call is to see whole what was committed before
   const auto attributes = privileged ? OverlayAttributes::privileged : OverlayAttributes::user_namespace;
   const std::string root = TRY(find_layer_root(state, attributes));
-  sets.make_reserve();
+  ChangeSets(state, boot_id()).make_reserve();
   const bool is_hidden = is_beneath(state, root);  // no view has it
   if (const ViewEntry* shown = is_hidden ? nullptr : shows(plan, root))
     return refusal(

@@ -46,6 +46,7 @@ class CallLayers {
  public:
   // In a fresh private directory (layer_place.hpp). As root each belongs to the owner of its tree, because
   // files get that owner in it.
+  // What a killed call left half committed has been finished or taken back by then (finish_interrupted()).
   // `task`: what is staged of that task is what the call sees and writes to; empty: it is no call of a task.
   static Result<CallLayers> make(const ConfinementPlan& plan, const std::string& state, bool privileged,
                                  const std::string& task = {});

@@ -96,7 +96,6 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
   PruneReport report;
   if (!state.empty()) {
     const ChangeSets sets(state, boot_id());
-    (void)sets.recover();
     report.change_sets = sets.prune(undo, ::time(nullptr) * 1000).dropped;
     sets.empty_trash();
     remove_orphans(state + "/layers", [&](const std::string& id) { return sets.has(id); });

@@ -29,7 +29,8 @@ struct PruneReport {
 // Every run below the state directory whose audit was not written to for that long, the quarantine of
 // every call without a record that took something away that long ago, and what is remembered of trees that
 // were not scanned since; without an age only the task homes of every finished run, and each record
-// stays. Of change sets in either case those beyond the bounds of undo, and what was dropped of them.
+// stays. What killed calls left of change sets has been finished or taken back by then. Of change sets in
+// either case those beyond the bounds of undo, and what was dropped of them.
 PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms,
                         const UndoBounds& undo = {});
 

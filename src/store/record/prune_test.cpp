@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/sys/directory.hpp"
-#include "store/commit/change_sets.hpp"
+#include "store/commit/store_fixture.hpp"
 #include "store/record/record_fixture.hpp"
 #include "store/record/stored_head.hpp"
 
@@ -115,6 +115,17 @@ TEST_F(Pruning, ChangeSetsBeyondTheBoundsGoWithTheirLayers) {
   EXPECT_EQ(prune_state(state(), {}, {.count = 0}).change_sets, 0U);
   EXPECT_EQ(names_in(layers), (std::vector<std::string>{"waits", "young"}));
   EXPECT_EQ(sets.list().size(), 2U);
+}
+
+// Only what has the judge finishes it.
+TEST_F(Pruning, WhatAKilledCommitLeftIsNotFinished) {
+  StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+  scene.store = ChangeSets(scene.state, boot_id());
+  commit_and_die(scene, 0);
+  prune_state(scene.state, {});
+  EXPECT_EQ(sys::read_file(scene.project + "/b").value(), "1");
+  ASSERT_EQ(scene.store.list().size(), 1U);
+  EXPECT_EQ(scene.store.list()[0].status, SetStatus::committing);
 }
 
 TEST_F(Pruning, WithoutAnAgeTheRecordsStay) {
