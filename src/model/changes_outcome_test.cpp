@@ -22,10 +22,10 @@ TEST(ChangesOutcome, WhatWasLetThroughWithAReasonIsSaid) {
   EXPECT_EQ(summary_line(changes), "changes: 2 created; came with a new repository: x/.npmrc");
   EXPECT_EQ(model_line(changes), "");
   changes.paths.push_back({".envrc", ChangeKind::created, Fate::withheld, "no"});
-  EXPECT_EQ(
-      summary_line(changes),
-      "changes: 2 created, 1 withheld (.envrc: no; cloche changes show s-1); came with a new repository: "
-      "x/.npmrc");
+  EXPECT_EQ(summary_line(changes),
+            "changes: 2 created, 1 withheld (.envrc: no; cloche changes show s-1 has it, cloche changes "
+            "apply s-1 --only PATH brings it in); came with a new repository: "
+            "x/.npmrc");
   changes.paths.resize(1);
   EXPECT_TRUE(changes.goes_without_saying());
 }

@@ -298,7 +298,7 @@ const Row repositories[] = {
      [](ChangeRules& rules) { rules.rules = {{.action = Decision::allow}}; }},
     {"what git needs of one that stays",
      {deleted(".git/HEAD"), changed(".git/objects", directory(), file(), {.kind = true}),
-      deleted(".git/refs", directory()), changed(".git/index")},
+      deleted(".git/refs", directory()), changed(".git/packed-refs")},
      add_repository,
      {},
      {},
