@@ -10,13 +10,13 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
+#include "policy/protected/git_index.hpp"
 #include "store/commit/commit_check.hpp"
 #include "store/commit/commit_perform.hpp"
 #include "store/commit/entry_copy.hpp"
 #include "store/commit/layer_walk.hpp"
 #include "store/commit/tree_directories.hpp"
 #include "store/layers/change_clock.hpp"
-#include "policy/protected/git_index.hpp"
 #include "store/layers/layer_entry.hpp"
 
 namespace cloche {

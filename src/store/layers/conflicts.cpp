@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "base/sys/sys.hpp"
-#include "store/layers/directory_origin.hpp"
 #include "policy/protected/git_index.hpp"
+#include "store/layers/directory_origin.hpp"
 #include "store/layers/layer_entry.hpp"
 #include "store/layers/open_writers.hpp"
 #include "store/workspace/safe_walk.hpp"
