@@ -23,7 +23,7 @@ TEST_P(HookJudged, ARuleThatNeverDecidesIsSaidAtEveryFrontEnd) {
     const Ran ran = cloche_words(front, how);
     const bool shows = front[0] == "doctor" || front[0] == "explain";
     EXPECT_TRUE(contains(shows ? ran.out : ran.err, note)) << front[0] << ": " << ran.out << ran.err;
-    if (front[0] == "call") EXPECT_FALSE(contains(ran.out, "run_shel ")) << ran.out;
+    EXPECT_TRUE(front[0] != "call" || !contains(ran.out, "run_shel ")) << ran.out;
   }
   const HookSaid said = bash("ls");
   EXPECT_TRUE(contains(said.ran.err, note)) << said.ran.err;
