@@ -215,8 +215,8 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
 std::vector<Denial> left_out_of(const RunRequest& request) {
   std::vector<Denial> denials;
   for (const auto& name : secrets_left_out(request)) {
-    denials.push_back({GateId::env, name + " is left out: it looks like a secret; -e " + name +
-                                        "=VALUE gives it knowingly"});
+    denials.push_back({GateId::env, name + " is left out: it looks like a secret; --secret " + name +
+                                        " gives it to cloche run knowingly"});
   }
   return denials;
 }

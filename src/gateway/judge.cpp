@@ -358,6 +358,7 @@ void make_command_case(const Session& session, const ToolCall& call, const Stand
     if (!pass.value) c.ceilings.pass_env.push_back(pass.name);  // what has a value is nothing of the caller's
   }
   c.facts.workspace = standing.seen.facts.workspace.path;
+  for (const auto& secret : request.secrets) c.secrets.push_back(secret.name);
   c.schema = {GateId::schema, Decision::allow, "not a tool call"};
   take_reach(c, request, session.settings.autonomy);
   c.rules = rules_verdict_of_run(session.rules, request.argv);

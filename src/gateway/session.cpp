@@ -16,6 +16,7 @@
 #include "store/host/observe.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/record/run_place.hpp"
+#include "store/sealed/fingerprints.hpp"
 #include "store/trust/bind_mount_alias.hpp"
 #include "tools/session_conditions.hpp"
 
@@ -261,6 +262,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   if (has_tools) TRY(protect_parts(session));
   if (!has_tools)
     TRY(judge_state(session.installation.state, session.workspace));  // trials are remembered there
+  TRY(add_fingerprints(session.installation.state, said.operators.secrets));
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   if (!has_tools) {

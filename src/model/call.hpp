@@ -198,9 +198,10 @@ struct Case {
   Verdict rules = {GateId::rules, Decision::deny, "the rules were not asked"};
   // What a file tool's path comes to, and what autonomy asks; both are judged with what tools know.
   Verdict action = {GateId::path, Decision::deny, "the path was not judged"};
-  std::vector<std::string> asks = {};   // sentences: why autonomy wants a question
-  bool unasked = false;                 // of a tool about which the skill says that it need not ask
-  std::optional<Decision> answer = {};  // of the approver; only ever to the question of this very case
+  std::vector<std::string> secrets = {};  // names of those that an operator's command is given
+  std::vector<std::string> asks = {};     // sentences: why autonomy wants a question
+  bool unasked = false;                   // of a tool about which the skill says that it need not ask
+  std::optional<Decision> answer = {};    // of the approver; only ever to the question of this very case
 };
 
 }  // namespace cloche

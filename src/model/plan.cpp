@@ -111,6 +111,11 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   out.key("environment").begin_object();
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
+  if (!plan.secrets.empty()) {
+    out.key("secrets").begin_object();
+    for (const auto& secret : plan.secrets) out.member(secret.name, secret.fingerprint);
+    out.end_object();
+  }
   out.member("hosts", plan.hosts);
   if (!plan.ranges.empty()) out.member("ranges", plan.ranges);
   if (!plan.published.empty()) {
@@ -125,6 +130,14 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   rendered.after = out.text().substr(rendered.before.size());
   rendered.exact = exact_bytes_around_command(plan);
   return rendered;
+}
+
+std::vector<std::string> environment_words(const ConfinementPlan& plan) {
+  std::vector<std::string> words;
+  words.reserve(plan.environment.size() + plan.secrets.size());
+  for (const auto& [name, value] : plan.environment) words.push_back(name + "=" + value);
+  for (const auto& secret : plan.secrets) words.push_back(secret.name + "=" + secret.value);
+  return words;
 }
 
 std::string to_text(const PublishedPort& port) {

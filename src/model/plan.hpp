@@ -77,6 +77,17 @@ struct Variable {
   std::string value;
 };
 
+// A variable whose value the command alone sees: no JSON, record or question has it. In its place stands the
+// fingerprint, an HMAC with a key of the state directory (store/sealed/fingerprints.hpp). The same secret has
+// the same one, and nobody without the key can try values on it.
+struct Secret {
+  std::string name;
+  std::string value;
+  std::string fingerprint = {};
+
+  bool operator==(const Secret&) const = default;
+};
+
 // Whose network a command has: one of its own, in which declared hosts are reached by name, or the host's
 // whole one, which an operator alone chooses.
 enum class Network { own, of_host };
@@ -102,8 +113,9 @@ struct ConfinementPlan {
   std::string workspace;       // the tree whose growth is limited; empty: none
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
-  std::vector<std::string> hosts;   // NAME:PORT and the like (model/network.hpp); empty: no network at all
-  std::vector<std::string> ranges;  // NAME@CIDR:PORT: where some of them may lead besides
+  std::vector<Secret> secrets = {};  // of the environment as well; no name is in both
+  std::vector<std::string> hosts;    // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::vector<std::string> ranges;   // NAME@CIDR:PORT: where some of them may lead besides
   std::vector<PublishedPort> published;  // which servers of the command the host's loopback reaches
   Network network = Network::own;
   std::string declared = {};  // who declared them, for sentences; no part of the JSON or the digest
@@ -117,6 +129,10 @@ struct ConfinementPlan {
   bool plain_directory =
       false;  // no link leads to `directory`, which was judged: one that does by now refuses
 };
+
+// NAME=VALUE of all variables, with the values of secrets: for the start of the command, never to be shown or
+// stored.
+std::vector<std::string> environment_words(const ConfinementPlan& plan);
 
 // Canonical JSON: equal plans give equal bytes.
 std::string to_json(const ConfinementPlan& plan);

@@ -91,6 +91,20 @@ TEST(PlanJson, IsWrittenInAFixedOrder) {
       R"("terminal":false,"debugging":false})");
 }
 
+TEST(PlanJson, HasOfASecretItsFingerprintAlone) {
+  ConfinementPlan plan = rich_plan();
+  plan.secrets = {{"TOKEN", "the\xff value", "hmac-sha256:aa"}};
+  EXPECT_NE(to_json(plan).find(R"("secrets":{"TOKEN":"hmac-sha256:aa"},"hosts")"), std::string::npos);
+  const RenderedPlan rendered = render_around_command(plan);
+  for (const auto& bytes : {to_json(plan), rendered.before, rendered.after, rendered.exact})
+    EXPECT_EQ(bytes.find("value"), std::string::npos);
+  ConfinementPlan another = plan;
+  another.secrets[0].value = "another";
+  EXPECT_EQ(digest_of(another), digest_of(plan)) << "only the fingerprint may tell";
+  EXPECT_EQ(environment_words(plan),
+            (std::vector<std::string>{"HOME=/home/cloche", "PATH=/usr/bin:/bin", "TOKEN=the\xff value"}));
+}
+
 TEST(PlanDigest, HasItsForm) {
   const std::string digest = digest_of(rich_plan());
   ASSERT_EQ(digest.size(), 7U + 64U);
@@ -108,6 +122,18 @@ const Mutation mutations[] = {
     {"a layer less", [](auto& p) { p.required.pop_back(); }},
     {"no layers", [](auto& p) { p.required.clear(); }},
     {"layers in another order", [](auto& p) { std::swap(p.required[0], p.required[1]); }},
+    {"a secret",
+     [](auto& p) {
+       p.secrets = {{"TOKEN", "x", "hmac-sha256:aa"}};
+     }},
+    {"a secret of another name",
+     [](auto& p) {
+       p.secrets = {{"TOKEM", "x", "hmac-sha256:aa"}};
+     }},
+    {"a secret of another value",
+     [](auto& p) {
+       p.secrets = {{"TOKEN", "x", "hmac-sha256:ab"}};
+     }},
     {"argv[0]", [](auto& p) { p.argv[0] = "cmake"; }},
     {"an argument less", [](auto& p) { p.argv.pop_back(); }},
     {"an argument more", [](auto& p) { p.argv.emplace_back(""); }},

@@ -74,6 +74,7 @@ struct RunRequest {
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
+  std::vector<Secret> secrets = {};      // over everything else; of an operator's own command alone
   std::vector<std::string> hosts = {};   // what it may reach, as ConfinementPlan has it; empty: nothing
   std::vector<std::string> ranges = {};  // where names may lead that is not public; as ConfinementPlan has it
   std::vector<PublishedPort> published = {};  // of an operator's own command alone

@@ -298,10 +298,10 @@ TEST_P(Environment, ASecretIsNotPassedByItsNameAlone) {
   EXPECT_EQ(ran.out, "unset unset x\n");
   EXPECT_EQ(ran.exit_code, 0);
   EXPECT_EQ(ran.err,
-            "cloche: GITHUB_TOKEN is left out: it looks like a secret; -e GITHUB_TOKEN=VALUE gives it "
-            "knowingly\n"
-            "cloche: db_password is left out: it looks like a secret; -e db_password=VALUE gives it "
-            "knowingly\n");
+            "cloche: GITHUB_TOKEN is left out: it looks like a secret; --secret GITHUB_TOKEN gives it "
+            "to cloche run knowingly\n"
+            "cloche: db_password is left out: it looks like a secret; --secret db_password gives it "
+            "to cloche run knowingly\n");
   EXPECT_TRUE(printed(cloche_shell({"-e", "GITHUB_TOKEN=mine"}, "echo $GITHUB_TOKEN", how), "mine\n"));
   const Ran given = cloche_shell({"-e", "GITHUB_TOKEN=mine", "--json"}, "true", how);
   EXPECT_TRUE(contains(given.out, "\"denials\":[]")) << given.out;

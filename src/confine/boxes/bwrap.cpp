@@ -94,6 +94,7 @@ class Renderer {
   void add_surroundings() {
     add({"--clearenv"});
     for (const auto& [name, value] : plan_.environment) add({"--setenv", name, value});
+    for (const auto& secret : plan_.secrets) add({"--setenv", secret.name, secret.value});
     // PWD comes along with it: bubblewrap sets it, and to the truth.
     add({"--chdir", plan_.directory});
     // As process 1 the jail reaps, and the whole call ends with it.

@@ -95,8 +95,7 @@ class Config {
     InnerOptions inner = options_.parts.inner;
     if (gives_dev_away()) inner.given_away = "/dev";
     Texts args = inner_arguments(plan_, inner);
-    Texts environment;
-    for (const auto& [name, value] : plan_.environment) environment.push_back(name + "=" + value);
+    Texts environment = environment_words(plan_);
     if (!std::all_of(args.begin(), args.end(), is_utf8) ||
         !std::all_of(environment.begin(), environment.end(), is_utf8)) {
       std::transform(args.begin() + 1, args.end(), args.begin() + 1, escaped);

@@ -185,7 +185,7 @@ LaunchSpec started_by_jail(const ConfinementPlan& run, const CallResources& reso
   spec.jail.programs = {jail};
   spec.jail.argv = {"cloche-jail"};
   spec.jail.argv.insert(spec.jail.argv.end(), words.begin(), words.end());
-  for (const auto& [name, value] : run.environment) spec.jail.env.push_back(name + "=" + value);
+  spec.jail.env = environment_words(run);
   spec.as_run = run;
   spec.by_descendants = true;
   return spec;

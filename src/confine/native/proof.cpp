@@ -221,6 +221,7 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
     if (entry.kind == EntryKind::tree) entry.size_bytes = 0;  // how full a task's home is proves nothing
   }
   const std::string place = backend == Backend::subprocess ? probe : "/.cloche/probe";
+  proof.secrets.clear();  // for the command alone
   proof.argv = {place, std::to_string(hold_ms), "/.cloche/canary"};
   proof.terminal = false;
   proof.directory = "/";

@@ -214,7 +214,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.listeners = listeners_for(plan);
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;
-  for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);
+  jail.env = environment_words(plan);
   spec.layers = layers_for(plan, probe, resources);
   return spec;
 }

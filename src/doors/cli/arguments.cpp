@@ -28,6 +28,11 @@ Result<void> add_variable(RunArguments& arguments, Value value) {
   return {};
 }
 
+Result<void> add_secret(RunArguments& arguments, Value value) {
+  arguments.secrets.secrets.push_back(TRY(parse_secret_flag(value)));
+  return {};
+}
+
 Result<void> set_isolation(RunArguments& arguments, Value value) {
   arguments.isolation = TRY(isolation_level_of_word(value));
   return {};
@@ -139,6 +144,13 @@ constexpr Option<RunArguments> view_options[] = {
      "Set a variable, or pass the caller's. A variable whose name looks like a secret needs a value. May be "
      "repeated.",
      add_variable},
+    {"--secret", "NAME[=@FILE]",
+     "Give the command the caller's variable, or what is in FILE, as NAME. No plan, record or list of "
+     "processes has the value. May be repeated.",
+     add_secret, of_run},
+    {"--env-file", "FILE",
+     "Give it the variables of FILE, lines of NAME=VALUE, in the same way. May be repeated.",
+     add<&RunArguments::secrets, &SecretFlags::env_files>, of_run},
     Shared::allow_protected,
     {"--grant", "debug", "Let the command trace its own processes, as gdb and strace do.", set_grant},
     {"--skill", "FILE",

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "doors/cli/options.hpp"
+#include "doors/cli/secret_flags.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {
@@ -19,6 +20,7 @@ struct RunArguments {
   int status_fd = -1;
   std::optional<IsolationLevel> isolation = {};  // --isolation; request.level follows from it and the backend
   bool oci = false;                              // --backend oci: crun or runc
+  SecretFlags secrets = {};                      // not read yet
   // What makes it a recorded run.
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};

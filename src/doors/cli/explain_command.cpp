@@ -50,6 +50,7 @@ std::string plan_lines(const Prepared& prepared) {
   text += "in        " + on_one_line(plan.directory) + "\n";
   for (const auto& [name, value] : plan.environment)
     text += "env       " + on_one_line(name + "=" + value) + "\n";
+  for (const auto& secret : plan.secrets) text += "env       " + on_one_line(secret.name) + " (secret)\n";
   return text + "plan      " + prepared.digest + "\n";
 }
 
@@ -93,8 +94,11 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
   auto parsed = parse_run(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) return print_all(explain_help(), 0);
-  take_over_process(parsed.value(), {});
-  return show(judge_run(parsed.value(), environment), parsed.value().json, environment);
+  RunArguments& arguments = parsed.value();
+  if (const auto read = read_secrets(arguments.secrets, environment, arguments.request); !read.ok())
+    return fail(read.error(), arguments.json);
+  take_over_process(arguments, {});
+  return show(judge_run(arguments, environment), arguments.json, environment);
 }
 
 }  // namespace

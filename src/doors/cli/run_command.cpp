@@ -57,6 +57,7 @@ void show_dry_run(const Prepared& prepared) {
         "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
   }
   for (const auto& [name, value] : plan.environment) text += "  env        " + name + "=" + value + "\n";
+  for (const auto& secret : plan.secrets) text += "  env        " + secret.name + " (secret)\n";
   for (const auto& port : plan.published) text += "  published  " + to_text(port) + "\n";
   for (const auto& row : limit_table) {
     text += "  limit      " + std::string(row.name) + " " + show_limit(plan.limits, row) + "\n";
@@ -201,6 +202,8 @@ int run_command(std::span<char* const> words, const Environment& environment,
   RunArguments& arguments = parsed.value();
   if (arguments.help) return print_all(run_help(), 0);
   if (arguments.call) return run_pending_command(*arguments.call, environment);
+  if (const auto read = read_secrets(arguments.secrets, environment, arguments.request); !read.ok())
+    return refuse_run(read.error(), arguments);
   take_over_process(arguments, callers);
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());

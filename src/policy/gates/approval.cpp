@@ -54,6 +54,7 @@ std::vector<std::string> variables_of(const ConfinementPlan& plan) {
   std::vector<std::string> list;
   for (const auto& [name, value] : plan.environment)
     list.push_back(escape_for_person(name) + "=" + shown_word(value));
+  for (const auto& secret : plan.secrets) list.push_back(escape_for_person(secret.name) + " (secret)");
   return list;
 }
 

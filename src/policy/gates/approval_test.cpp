@@ -43,6 +43,18 @@ TEST(Approval, TheQuestionShowsThePlan) {
                 "What these files import or call is not covered by your answer.\n");
 }
 
+TEST(Approval, TheQuestionNamesASecretAndItsDigestTellsItsValue) {
+  auto one = subject();
+  one.plan.secrets = {{"TOKEN", "hunter2", "f1"}};
+  const Question question = std::get<Question>(make_question(one));
+  EXPECT_NE(question.text.find("variables   LANG=C.UTF-8, TOKEN (secret)\n"), std::string::npos);
+  EXPECT_EQ(question.text.find("hunter2"), std::string::npos);
+  EXPECT_NE(approval_digest(one), approval_digest(subject()));
+  auto changed = one;
+  changed.plan.secrets[0].fingerprint = "f2";
+  EXPECT_NE(approval_digest(changed), approval_digest(one)) << "another value is another question";
+}
+
 TEST(Approval, WhatTheAgentDoesItselfIsCalledThat) {
   ApprovalSubject one{.tool = "mcp__a__b", .input = R"({"x":1})", .reasons = {"why"}, .by_agent = true};
   one.plan.directory = "/project";

@@ -427,7 +427,9 @@ std::string_view why_left_out(const Case& c, std::string_view name) {
 }
 
 Verdict env_gate(const Case& c) {
-  if (c.ceilings.pass_env.empty()) return allow(GateId::env, "nothing of the caller's environment is passed");
+  const std::string secrets = c.secrets.empty() ? "" : "given as secrets: " + comma_separated(c.secrets);
+  if (c.ceilings.pass_env.empty())
+    return allow(GateId::env, secrets.empty() ? "nothing of the caller's environment is passed" : secrets);
   std::vector<std::string> passed;
   std::vector<std::string> dropped;
   for (const auto& name : c.ceilings.pass_env) {
@@ -435,9 +437,10 @@ Verdict env_gate(const Case& c) {
     why.empty() ? passed.push_back(shown(name))
                 : dropped.push_back(shown(name) + " (" + std::string(why) + ")");
   }
-  if (dropped.empty()) return allow(GateId::env, "passed: " + comma_separated(passed));
-  Verdict verdict = allow(GateId::env, "left out: " + comma_separated(dropped));
-  if (c.call.by == Asks::operators) verdict.fix = "give it knowingly: -e NAME=VALUE";
+  const std::string beside = secrets.empty() ? "" : "; " + secrets;
+  if (dropped.empty()) return allow(GateId::env, "passed: " + comma_separated(passed) + beside);
+  Verdict verdict = allow(GateId::env, "left out: " + comma_separated(dropped) + beside);
+  if (c.call.by == Asks::operators) verdict.fix = "give it knowingly: cloche run --secret NAME";
   return verdict;
 }
 

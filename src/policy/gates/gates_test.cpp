@@ -245,7 +245,14 @@ TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
   c.ceilings.pass_env = {"EDITOR", "GITHUB_TOKEN"};
   EXPECT_EQ(env_gate(c).decision, Decision::allow);
   EXPECT_EQ(env_gate(c).reason.text(), "left out: GITHUB_TOKEN (it looks like a secret)");
-  EXPECT_EQ(env_gate(c).fix.text(), "give it knowingly: -e NAME=VALUE");
+  EXPECT_EQ(env_gate(c).fix.text(), "give it knowingly: cloche run --secret NAME");
+  c.secrets = {"A_KEY", "B"};
+  EXPECT_EQ(env_gate(c).reason.text(),
+            "left out: GITHUB_TOKEN (it looks like a secret); given as secrets: A_KEY, B");
+  c.ceilings.pass_env = {"EDITOR"};
+  EXPECT_EQ(env_gate(c).reason.text(), "passed: EDITOR; given as secrets: A_KEY, B");
+  c.ceilings.pass_env.clear();
+  EXPECT_EQ(env_gate(c).reason.text(), "given as secrets: A_KEY, B");
 }
 
 // No gate passes what could not be read.

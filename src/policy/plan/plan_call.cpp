@@ -74,6 +74,7 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   request.argv = launch.argv;
   request.terminal = false;  // a call has no terminal
   request.tool_call = true;
+  request.secrets.clear();         // for an operator's own command
   request.network = Network::own;  // the host's is for an operator's own command
   request.noexec = launch.noexec;
   request.fresh_home = launch.fresh_home;

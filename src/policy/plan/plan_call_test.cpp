@@ -80,6 +80,7 @@ TEST(PlanCall, WhatFetchesSeesItsProgramAndReachesItsHostAlone) {
   operators.own = {{.source = "/a/home/of/a/task", .target = "/home", .writable = true}};
   operators.tool_path = {"/opt/tools"};
   operators.environment = {{"SECRET", "x"}};
+  operators.secrets = {{"SECRET2", "x", "f"}};
   operators.program = Grant{.source = "/lib/fetch", .target = "/.cloche/fetch"};
   operators.program->judged =
       FileFact{.kind = FileFact::Kind::file, .path = "/lib/fetch", .device = 7, .inode = 8};
@@ -93,6 +94,7 @@ TEST(PlanCall, WhatFetchesSeesItsProgramAndReachesItsHostAlone) {
   EXPECT_EQ(owned, std::vector<std::string>{"/.cloche/fetch run"});
   const auto variables = environment_of(plan);
   EXPECT_FALSE(variables.contains("CI") || variables.contains("SECRET"));
+  EXPECT_TRUE(plan.secrets.empty());
 }
 
 TEST(PlanCall, APassivePlanExecutesNothingThatCanBeWritten) {

@@ -213,8 +213,8 @@ bool has_network(const ConfinementPlan& plan) {
 
 // In any letters: npm reads its variables so.
 bool is_passed(const RunRequest& request, std::string_view name) {
-  return std::ranges::any_of(request.environment,
-                             [&](const Pass& pass) { return ascii::same_without_case(pass.name, name); });
+  const auto is_it = [&](const auto& given) { return ascii::same_without_case(given.name, name); };
+  return std::ranges::any_of(request.environment, is_it) || std::ranges::any_of(request.secrets, is_it);
 }
 
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
@@ -281,7 +281,10 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
       variables[pass.name] = callers->second;
     }
   }
+  for (const auto& secret : request.secrets) variables[secret.name];
   variables.merge(memory_variables(plan.limits.memory_bytes, variables));
+  for (const auto& secret : request.secrets) variables.erase(secret.name);
+  plan.secrets = request.secrets;
   for (const auto& [name, value] : variables) plan.environment.push_back({name, value});
 }
 
@@ -440,7 +443,9 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
 std::vector<std::string> secrets_left_out(const RunRequest& request) {
   std::vector<std::string> names;
   for (const auto& pass : request.environment) {
-    if (is_left_out(pass) && !contains(names, pass.name)) names.push_back(pass.name);
+    const bool secret =
+        std::ranges::any_of(request.secrets, [&](const Secret& given) { return given.name == pass.name; });
+    if (is_left_out(pass) && !secret && !contains(names, pass.name)) names.push_back(pass.name);
   }
   return names;
 }

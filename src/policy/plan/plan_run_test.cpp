@@ -271,6 +271,18 @@ TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "HOME"), "/home/cloche");
 }
 
+TEST(PlanRun, ASecretStandsOverEveryVariableOfItsName) {
+  RunRequest request = plain_request();
+  request.environment = {{.name = "A", .value = "shown"}, {.name = "PASSED"}};
+  request.secrets = {{"A", "one", "f1"}, {"PASSED", "two", "f2"}, {"NODE_OPTIONS", "three", "f3"}};
+  Facts facts = plain_host();
+  facts.caller.environment = {{"PASSED", "callers"}};
+  const auto plan = plan_run(request, facts).value();
+  EXPECT_EQ(plan.secrets, request.secrets);
+  for (const char* name : {"A", "PASSED", "NODE_OPTIONS"}) EXPECT_EQ(variable(plan, name), "(unset)") << name;
+  EXPECT_NE(variable(plan, "GOMEMLIMIT"), "(unset)") << "the other runtimes are told all the same";
+}
+
 TEST(PlanRun, WithoutANetworkProgramsAreToldNotToTryAgain) {
   const auto retries = [](const RunRequest& request) {
     return variable(plan_run(request, plain_host()).value(), "npm_config_fetch_retries");

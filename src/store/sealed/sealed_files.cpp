@@ -124,6 +124,8 @@ Result<JsonValue> SealedFiles::read_json(const std::string& name, size_t most) c
   return cloche::read_json(TRY(read(name, most)), name, {.bytes = most, .comments = JsonComments::refused});
 }
 
+std::string SealedFiles::keyed_digest(std::string_view text) const { return hmac_sha256(key_, text); }
+
 Result<void> SealedFiles::put(const std::string& name, std::string_view bytes) const {
   if (!is_name(name)) return refusal("this cannot be the name of a stored file");
   return put_bytes(directory_.get(), name, seal_of(key_, name, bytes) + "\n" + std::string(bytes),

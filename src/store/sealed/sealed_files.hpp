@@ -28,6 +28,9 @@ class SealedFiles {
   Result<std::string> read(const std::string& name, size_t most) const;
   Result<JsonValue> read_json(const std::string& name, size_t most) const;
 
+  // An HMAC of the text with this directory's key. For a directory that has no files: a seal is one as well.
+  std::string keyed_digest(std::string_view text) const;
+
   // Under the lock.
   Result<void> put(const std::string& name, std::string_view bytes) const;
   Result<void> remove(const std::string& name) const;
