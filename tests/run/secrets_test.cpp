@@ -13,8 +13,8 @@ std::map<int, std::string> processes_showing(const std::string& value, const cha
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (contains(read_file(entry.path() / file), value))
-      found[std::stoi(name)] = read_file(entry.path() / "comm");
+    std::string command = read_file(entry.path() / "comm");  // first: it may end meanwhile
+    if (contains(read_file(entry.path() / file), value)) found[std::stoi(name)] = std::move(command);
   }
   return found;
 }
@@ -64,7 +64,7 @@ TEST_P(Secrets, TheCommandHasThemOnEveryBackendAndNoOtherProcessShowsThem) {
     if (is_box && !installed(backend)) continue;
     fs::remove(workspace() / "go");
     fs::remove(workspace() / "ready");
-    const std::string waits = "touch ready; until [ -e go ]; do sleep 0.05; done";
+    const std::string waits = ": > ready; until [ -e go ]; do sleep 0.05; done";
     Started started(
         under(flags({"--live", "--backend", backend}), {"bash", "-c", prints_hashes + waits}, how()));
     wait_for("ready");
@@ -85,7 +85,7 @@ TEST_P(Secrets, TheCommandHasThemOnEveryBackendAndNoOtherProcessShowsThem) {
 
 TEST_P(Secrets, AValueOfAnOrdinaryVariableIsShown) {
   Started started(under({"--live", "-e", "API_TOKEN=" + token_},
-                        {"bash", "-c", "touch ready; until [ -e go ]; do sleep 0.05; done"}));
+                        {"bash", "-c", ": > ready; until [ -e go ]; do sleep 0.05; done"}));
   wait_for("ready");
   EXPECT_TRUE(processes_showing(token_, "cmdline").contains(started.pid()));
   EXPECT_FALSE(processes_showing(token_, "environ").empty()) << "the search finds what is there";
