@@ -112,7 +112,7 @@ TEST_P(McpSessionHome, ACallWithHostsThatAnEarlierOneHadNotHasAFreshOne) {
 }
 
 TEST_P(McpSessionHome, OneThatIsTooLargeIsEmptied) {
-  McpClient client(scene, {"--tmp", "8M"});
+  McpClient client(scene, {"--tmp", "2M"});  // a home may be four times as large
   client.shake_hands();
   const std::string text = said(client, script("head -c 30000000 /dev/zero > ~/large; sleep 5"));
   EXPECT_NE(text.find("had become too large and are emptied"), std::string::npos) << text;

@@ -73,11 +73,11 @@ TEST_P(Tasks, AFullOneIsNotStartedInUntilThereIsRoom) {
 
 TEST_P(Tasks, ManyCallsDoNotFillWhatOneMayNot) {
   for (int i = 0; i < 4; ++i)
-    in_task("A", "head -c 6M /dev/zero > $HOME/file-" + std::to_string(i), {"--tmp", "8M"});
+    in_task("A", "head -c 6M /dev/zero > $HOME/file-" + std::to_string(i), {"--tmp", "2M"});
   uint64_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(run_place() / "tasks/A/home"))
     if (entry.is_regular_file()) bytes += entry.file_size();
-  EXPECT_LE(bytes, 12ULL << 20) << "one call may overshoot, and then none is started";
+  EXPECT_LE(bytes, 12ULL << 20) << "a home is four times as large; one call may overshoot, and then none is started";
 }
 
 TEST_P(Tasks, PruneTakesTheHomesAndLeavesTheRecord) {

@@ -13,7 +13,7 @@ namespace cloche::egress {
 namespace {
 
 constexpr uint64_t connect_ms = 5000;  // on a loopback: its server does not take connections in
-constexpr int most_accepts = 64;
+constexpr int most_accepted_at_once = 64;
 constexpr std::string_view reported_name = "localhost";
 
 SocketPlace loopback_place(bool v6, uint16_t port) {
@@ -173,7 +173,7 @@ bool PublishedPorts::serve(std::vector<OwnedFd> listeners, std::vector<OwnedFd> 
 }
 
 void PublishedPorts::accept_from(Door& door) {
-  for (int i = 0; i < most_accepts; ++i) {
+  for (int i = 0; i < most_accepted_at_once; ++i) {
     OwnedFd client(::accept4(door.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!client && errno == EINTR) continue;
     if (!client) return;
