@@ -17,12 +17,12 @@ Result<HeldWorkspace> held(const Prepared& prepared) { return HeldWorkspace::ope
 #endif
 
 #ifdef OF_DESCRIPTOR  // error: private
-HeldWorkspace held(OwnedFd directory) { return HeldWorkspace(std::move(directory)); }
+HeldWorkspace held(OwnedFd directory) { return HeldWorkspace(std::move(directory), "/w", {}, {}); }
 #endif
 
 #ifdef DERIVED  // error: private
 struct Mine : HeldWorkspace {
-  explicit Mine(OwnedFd directory) : HeldWorkspace(std::move(directory)) {}
+  explicit Mine(OwnedFd directory) : HeldWorkspace(std::move(directory), "/w", {}, {}) {}
 };
 #endif
 

@@ -81,7 +81,6 @@ const std::vector<Request> commands = {
      .decision = "deny",
      .files = beside},
     {.words = {"run", "--workspace", "@/other", "--run", "@/recorded", "--", "true"},
-     .decision = "deny",
      .files = beside,
      .before = record_made},
     {.words = {"run", "--task", "T", "--", "true"}},
