@@ -40,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(path.empty() || path[0] == '/');
   }
   const GitIdentity identity = identity_in(text);
-  require(identity_in(identity_config(identity)) == identity);
+  for (const Owners owners : {Owners::as_outside, Owners::others})
+    require(identity_in(identity_config(identity, owners)) == identity);
   return 0;
 }

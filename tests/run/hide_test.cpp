@@ -78,8 +78,12 @@ TEST_P(Hide, ALinkHidesWhatItLeadsTo) {
   ASSERT_TRUE(
       exited(outside("mkdir real; echo SECRET > real/key; ln -s real config; ln -s real/key direct"), 0));
   const char* reads = "cat config/key real/key direct; true";
-  EXPECT_EQ(answer({"--hide", "config/key"}, {"bash", "-c", reads}).json["stdout"].string, "");
-  EXPECT_EQ(answer({"--hide", "direct"}, {"bash", "-c", reads}).json["stdout"].string, "");
+  for (const char* link : {"config/key", "direct"}) {
+    const std::vector<std::string> both = {"--hide", link, "--hide", "real/key"};
+    EXPECT_EQ(answer(both, {"bash", "-c", reads}).json["stdout"].string, "");
+    // By the link alone a call could remove that, and the next one would read it.
+    EXPECT_TRUE(refused(cloche_run({"--hide", link}, {"true"}), {125, 126}, {"only by way of the link"}));
+  }
   EXPECT_EQ(answer({"--hide", "other"}, {"bash", "-c", reads}).json["stdout"].string,
             "SECRET\nSECRET\nSECRET\n");
 }

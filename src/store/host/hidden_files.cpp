@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -41,6 +43,21 @@ class HiddenSearch {
       return refusal(shown(place.path) + " was replaced while it was searched for hidden files",
                      "call again");
     return directory({root.get(), place.path, named}, "");
+  }
+
+  // The next call looks for links anew, and a call may change those that it can write. So what has no other
+  // name than one behind a link would be shown then.
+  Result<void> judge_ways(const std::vector<FileFact>& trees) const {
+    for (const auto& [path, link] : led_) {
+      const auto covers = [&, &end = path](const std::string& named) { return is_beneath(named, end); };
+      const bool is_shown = std::ranges::any_of(
+          trees, [&, &end = path](const FileFact& tree) { return is_beneath(tree.path, end); });
+      if (!is_shown || std::ranges::any_of(named_, covers)) continue;
+      return refusal(
+          shown(path) + " is hidden only by way of the link " + shown(link) + ", which a call could change",
+          "hide that path itself as well");
+    }
+    return {};
   }
 
  private:
@@ -88,8 +105,13 @@ class HiddenSearch {
       if (!is_hidden && search != HiddenGlobs::Search::across_links) return {};
       const FileFact end = look_at_place(place);
       if (!end.exists()) return {};
-      if (is_hidden) return add(end.path);
-      return end.kind == FileFact::Kind::directory ? look_into(end, named) : Result<void>();
+      const std::string around = std::exchange(way_, way_.empty() ? place : way_);
+      const bool goes_on = !is_hidden && end.kind == FileFact::Kind::directory;
+      const Result<void> looked = is_hidden ? add(end.path)
+                                  : goes_on ? look_into(end, named)
+                                            : Result<void>();
+      way_ = around;
+      return looked;
     }
     if (is_hidden) return add(place);
     const bool goes_on = child.kind == NameKind::directory && search != HiddenGlobs::Search::none;
@@ -99,6 +121,11 @@ class HiddenSearch {
   Result<void> add(const std::string& path) {
     struct stat seen {};
     if (::lstat(path.c_str(), &seen) != 0) return {};  // gone since
+    if (way_.empty()) {
+      named_.insert(path);
+    } else {
+      led_.emplace_back(path, way_);
+    }
     if (contains_path(path)) return {};
     if (S_ISREG(seen.st_mode) && seen.st_nlink > 1)
       return refusal(shown(path) +
@@ -144,6 +171,9 @@ class HiddenSearch {
   uint64_t deadline_ms_;
   uint64_t entries_left_;
   std::vector<FileFact>& found_;
+  std::string way_ = {};              // the link that the search came by; empty: by names alone
+  std::set<std::string> named_ = {};  // found by their own names
+  std::vector<std::pair<std::string, std::string>> led_ = {};  // found by way of a link, and that link
 };
 
 }  // namespace
@@ -155,6 +185,7 @@ Result<HideFacts> find_hidden(const std::vector<std::string>& patterns, const st
   HiddenSearch search(globs, limits, facts.found);
   for (const FileFact& tree : trees)
     if (tree.kind == FileFact::Kind::directory && tree.inode != 0) TRY(search.look_into(tree, ""));
+  TRY(search.judge_ways(trees));
   // What a link led to may lie in a directory that is hidden as a whole.
   const std::vector<FileFact> all = facts.found;
   std::erase_if(facts.found, [&](const FileFact& inner) {

@@ -67,11 +67,22 @@ TEST_F(HiddenFiles, AreWhatALinkLeadsTo) {
   fs::create_directory_symlink("real", root_ / "config");
   fs::create_symlink("real/key", root_ / ".env");
   fs::create_symlink("nowhere", root_ / "dangling");
-  EXPECT_EQ(found({"config/key"}), Paths{"real/key"});
-  EXPECT_EQ(found({"config/**/key"}), Paths{"real/key"});
-  EXPECT_EQ(found({".env"}), Paths{"real/key"});
+  EXPECT_EQ(found({"config/key", "real/key"}), Paths{"real/key"});
+  EXPECT_EQ(found({"config/**/key", "**/key"}), Paths{"real/key"});
+  EXPECT_EQ(found({".env", "real/key"}), Paths{"real/key"});
   EXPECT_EQ(found({"dangling"}), Paths{});
   EXPECT_EQ(found({".env", "real"}), Paths{"real"});
+}
+
+// A call could change the link, and the next one would be shown what it led to.
+TEST_F(HiddenFiles, KnownByALinkAloneAreRefused) {
+  write("real/key");
+  fs::create_directory_symlink("real", root_ / "config");
+  fs::create_symlink("real/key", root_ / ".env");
+  fs::create_symlink("/etc/hostname", root_ / "elsewhere");
+  for (const char* pattern : {"config/key", "config/**/key", ".env"})
+    EXPECT_NE(refusal_of(find({pattern})).find("only by way of the link"), std::string::npos) << pattern;
+  EXPECT_EQ(refusal_of(find({"elsewhere"})), "") << "it is in no tree that is shown";
 }
 
 TEST_F(HiddenFiles, WithAnotherNameAreRefused) {
