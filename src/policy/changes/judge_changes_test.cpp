@@ -549,7 +549,7 @@ const Row new_repositories[] = {
        add_worktree(facts);
        say_same(facts, "s/lefthook.yml", "x/lefthook.yml");
      },
-     {"x/.git"}},
+     {"s", "s/lefthook.yml", "x/lefthook.yml"}},
 };
 
 const Row rights[] = {

@@ -311,6 +311,34 @@ TEST(ChangeFacts, WhatOneCallPreparesTheNextDoesNotUse) {
   project.run("git config --get core.hooksPath && false || true");
 }
 
+// What a new repository may have is not moved to where the user works; within one repository it is.
+TEST(ChangeFacts, WhatANewRepositoryMayHaveStaysInIt) {
+  const auto withheld_of_move = [](const std::string& host, const std::string& prepared,
+                                   const std::string& moved) {
+    Project project;
+    project.run(repository);
+    project.run("mkdir -p pkg; echo x > pkg/x");
+    if (!host.empty()) project.run(host);
+    project.begin();
+    project.run(prepared);
+    project.end();
+    project.commit(project.judge());
+    project.begin();
+    project.run("mv pkg old");
+    project.end();
+    project.commit(project.judge());
+    project.begin();
+    project.run(moved);
+    project.end();
+    return paths_with(project.set(), project.judge(), Fate::withheld);
+  };
+  EXPECT_EQ(withheld_of_move("", "git init -q n; mkdir n/pkg; echo a=b > n/pkg/.npmrc; echo e > n/pkg/.envrc",
+                             "mv n/pkg pkg"),
+            (Paths{"n/pkg", "n/pkg/.envrc", "n/pkg/.npmrc", "pkg/.envrc", "pkg/.npmrc"}));
+  EXPECT_EQ(withheld_of_move("mkdir -p k/pkg; echo a=b > k/pkg/.npmrc", "echo y > y", "mv k/pkg pkg"),
+            Paths());
+}
+
 TEST(ChangeFacts, ALinkThatWasPlacedFirstHelpsNoFollower) {
   Project project;
   project.run("mkdir -p a/b");
