@@ -156,7 +156,8 @@ Result<RunPlace> place_given_run(const std::string& directory, const std::string
   TRY(judge_given_run(directory, state));
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make the run directory " + directory);
-  const RunPlace place{TRY(sys::hold(directory)).path, TRY(layout_of_given(directory, workspace)), state};
+  const RunLayout layout = TRY(layout_of_given(directory, workspace));
+  const RunPlace place{TRY(sys::hold(directory)).path, layout, state};
   const OwnedFd held = TRY(hold_run_directory(place, RecordUse::write));
   if (workspace == RunWorkspace::elsewhere) {
     remember_last(place);
@@ -174,7 +175,8 @@ Result<RunPlace> plan_given_run(const std::string& directory, const std::string&
   TRY(judge_given_run(directory, state));
   struct stat seen {};
   if (::lstat(directory.c_str(), &seen) == 0) {
-    RunPlace place{TRY(sys::hold(directory)).path, TRY(layout_of_given(directory, workspace)), state};
+    const RunLayout layout = TRY(layout_of_given(directory, workspace));
+    RunPlace place{TRY(sys::hold(directory)).path, layout, state};
     TRY(hold_run_directory(place, RecordUse::write));
     return place;
   }
