@@ -77,7 +77,8 @@ TEST_P(Tasks, ManyCallsDoNotFillWhatOneMayNot) {
   uint64_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(run_place() / "tasks/A/home"))
     if (entry.is_regular_file()) bytes += entry.file_size();
-  EXPECT_LE(bytes, 12ULL << 20) << "a home is four times as large; one call may overshoot, and then none is started";
+  EXPECT_LE(bytes, 12ULL << 20)
+      << "a home is four times as large; one call may overshoot, and then none is started";
 }
 
 TEST_P(Tasks, PruneTakesTheHomesAndLeavesTheRecord) {
