@@ -104,10 +104,11 @@ constexpr CommandRow commands[] = {
     {"doctor", doctor_command, "", "Show what this host can enforce, proven by running it."},
 };
 
-std::vector<std::string_view> shown_names() {
+std::vector<std::string_view> known_words() {
   std::vector<std::string_view> names;
   for (const auto& row : commands)
     if (!row.help.empty()) names.push_back(row.name);
+  for (const char* flag : {"--version", "--help"}) names.emplace_back(flag);
   return names;
 }
 
@@ -166,7 +167,7 @@ int main(int argc, char** argv) {
   const std::string_view name = asks_for_help ? words[2] : command;
   const CommandRow* found = find_by(commands, &CommandRow::name, name);
   if (found == nullptr) {
-    complain("unknown command '" + shown(name, 80) + "'" + did_you_mean(name, shown_names()) +
+    complain("unknown command '" + shown(name, 80) + "'" + did_you_mean(name, known_words()) +
              "; see cloche --help");
     return 2;
   }

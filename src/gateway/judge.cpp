@@ -494,6 +494,22 @@ Result<Prepared> prepare(const Session& session, const CallersView& view, const 
   return prepared;
 }
 
+// What is not as the patterns say. Those of a configuration file are for many workspaces, so
+// only an explanation says which of these match nothing here.
+void note_hidden(Judged& judged, const HideFacts& hide, const std::vector<std::string>& configured) {
+  for (const auto& path : hide.unsearched)
+    judged.notes.push_back(shown(path) +
+                           " is hidden as a whole: it is closed or too deep, and could not be searched for "
+                           "hidden files; chmod u+rx opens a closed one");
+  for (const auto& pattern : hide.idle) {
+    const bool is_flags = std::ranges::find(configured, pattern) == configured.end();
+    const bool is_said = judged.request.explained || (is_flags && judged.c.call.by == Asks::operators);
+    if (!is_said) continue;
+    judged.notes.push_back((is_flags ? "--hide " : "hide ") + shown(pattern) + ": nothing matches it" +
+                           (is_flags ? "; quote a pattern, or the shell expands it" : ""));
+  }
+}
+
 // Of an explanation.
 void describe_hidden(Judged& judged, const HideFacts& hide) {
   constexpr size_t most_named = 5;
@@ -532,6 +548,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   Prepared prepared = TRY(prepare(session, view, *judged.judgement.launch, standing, judged));
   judged.judgement = decide(judged.c, session.shapes, std::move(prepared));
   if (judged.request.network == Network::of_host) judged.notes.emplace_back(network_is_shared);
+  note_hidden(judged, hide, session.settings.hide.value);
   if (judged.request.explained) describe_hidden(judged, hide);
   return judged;
 }

@@ -137,6 +137,9 @@ struct MountAlias {
 struct HideFacts {
   std::vector<std::string> patterns = {};
   std::vector<FileFact> found = {};  // what they match now, with every link resolved
+  // Of these: directories that are hidden because they could not be searched, closed or too deep.
+  std::vector<std::string> unsearched = {};
+  std::vector<std::string> idle = {};  // the patterns that match nothing
 
   bool operator==(const HideFacts&) const = default;
 };

@@ -122,12 +122,45 @@ TEST_P(Hide, NoCallMovesItOutOfItsPattern) {
   }
 }
 
-TEST_P(Hide, ADirectoryThatACallClosedRefusesTheNextOne) {
-  if (is_root()) GTEST_SKIP() << "skipped: no directory is closed to root";
-  ASSERT_TRUE(exited(outside("chmod 0 sub"), 0));
-  const Ran ran = cloche_run({"--hide", "**/.env"}, {"bash", "-c", "chmod 755 sub; cat sub/.env"});
-  EXPECT_TRUE(refused(ran, {125, 126}, {"cannot be searched for hidden files"}));
-  EXPECT_TRUE(exited(outside("chmod 755 sub"), 0));
+// An ordinary user cannot look into it, and a command could open it again.
+TEST_P(Hide, ADirectoryThatACallClosedIsHiddenFromTheNextOne) {
+  for (const char* writes : {"commit", "live"}) {
+    const std::vector<std::string> flags = {"--writes", writes, "--hide", "**/.env"};
+    ASSERT_TRUE(exited(outside("chmod 0 sub"), 0));
+    const Answer ran =
+        answer(flags, {"bash", "-c", "chmod 755 sub; cat sub/.env; mv sub gone; cat gone/.env; cat plain"});
+    EXPECT_EQ(ran.json["stdout"].string, "text\n") << writes << ran.ran.out;
+    EXPECT_EQ(contains(ran.ran.out, "is hidden as a whole"), !is_root()) << writes << ran.ran.out;
+    ASSERT_TRUE(exited(outside("chmod 755 sub"), 0));
+    expect_as_it_was();
+  }
+}
+
+TEST_P(Hide, ADirectoryThatIsTooDeepIsHiddenAsAWhole) {
+  const char* go_down = "for i in $(seq 120); do cd -P d || exit 3; done; cat .env";
+  ASSERT_TRUE(
+      exited(outside("p=d; for i in $(seq 119); do p=$p/d; done; mkdir -p $p; echo SECRET > $p/.env"), 0));
+  for (const char* writes : {"commit", "live"}) {
+    const Answer ran = answer({"--writes", writes, "--hide", "**/.env"}, {"bash", "-c", go_down});
+    EXPECT_EQ(ran.json["exit_code"].number, 3) << writes << ran.ran.out;
+    EXPECT_TRUE(contains(ran.ran.out, "is hidden as a whole")) << writes << ran.ran.out;
+  }
+  const Answer shown = answer({"--hide", ".env"}, {"bash", "-c", go_down});
+  EXPECT_EQ(shown.json["stdout"].string, "SECRET\n") << shown.ran.out;
+}
+
+TEST_P(Hide, APatternThatMatchesNothingIsSaid) {
+  const Ran ran = cloche_run({"--hide", ".env", "--hide", "*/absent"}, {"true"});
+  EXPECT_TRUE(exited(ran, 0));
+  EXPECT_TRUE(contains(ran.err, "hide */absent: nothing matches it; quote a pattern")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "hide .env")) << ran.err;
+  const Ran explained = words({"--dry-run", "--hide", "*/absent", "--", "true"});
+  EXPECT_TRUE(contains(explained.out + explained.err, "nothing matches it"))
+      << explained.out << explained.err;
+  // A configuration file is for many workspaces.
+  scene().write("config/cloche/config.json", R"({"hide": ["vault"]})");
+  const Ran configured = cloche_run({}, {"true"}, {.env = {{"XDG_CONFIG_HOME", scene().root() / "config"}}});
+  EXPECT_FALSE(contains(configured.err, "nothing matches")) << configured.err;
 }
 
 TEST_P(Hide, WithoutMountsItIsRefused) {

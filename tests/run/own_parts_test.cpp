@@ -1,5 +1,7 @@
 // A Cloche that lies in its own workspace, as in a checkout that builds it: a command there works on
 // everything else, and neither changes nor moves the programs and the rules that it is judged by.
+#include <fstream>
+
 #include "run/fixture.hpp"
 
 namespace cloche::test {
@@ -54,6 +56,22 @@ TEST_P(OwnParts, NoCommandChangesOrMovesThem) {
         << attack;
   }
   EXPECT_TRUE(printed(own_shell("echo still here"), "still here\n"));
+}
+
+// As after an upgrade that replaced one of the two.
+TEST_P(OwnParts, AJailOfAnotherBuildIsRefusedForThat) {
+  const fs::path jail = workspace() / "tools/bin/cloche-jail";
+  std::string bytes = read_file(jail);
+  constexpr uint32_t number = CLOCHE_WIRE_FORMAT;
+  const std::string format(reinterpret_cast<const char*>(&number), sizeof number);
+  size_t changed = 0;
+  for (size_t at = bytes.find(format); at != std::string::npos; at = bytes.find(format, at + 1), ++changed)
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  ASSERT_GT(changed, 0U);
+  std::ofstream(jail, std::ios::binary) << bytes;
+  const Ran ran = own_shell("echo ran");
+  EXPECT_TRUE(refused(ran, {125, 126}, {"cloche-jail is of another build"}));
+  EXPECT_FALSE(contains(ran.out, "ran"));
 }
 
 // A program may be a link to elsewhere in the tree: a command that could turn it would choose what it leads

@@ -123,6 +123,34 @@ TEST_P(Publish, ManyAtOnce) {
   EXPECT_EQ(started.finish().exit_code, 0);
 }
 
+// No flag raises it, so none is named.
+TEST_P(Publish, OneConnectionTooManyIsRefusedForWhatItIs) {
+  const uint16_t port = free_port();
+  const std::vector<std::string> listens = {"python3", "-c",
+                                            "import os, socket, time\n"
+                                            "s = socket.create_server(('127.0.0.1', 8000), backlog=64)\n"
+                                            "open('ready', 'w').close()\n"
+                                            "while not os.path.exists('done'): time.sleep(0.02)\n"};
+  Started started(under({"--live", "--publish", std::to_string(port) + ":8000"}, listens));
+  ASSERT_TRUE(exited(outside("for i in $(seq 500); do [ -e ready ] && exit 0; sleep 0.02; done; exit 1"), 0));
+  const sockaddr_in place = loopback(port);
+  std::vector<int> clients;
+  for (int i = 0; i < 33; ++i) {
+    clients.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(clients.back(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0) << i;
+  }
+  pollfd last{clients.back(), POLLIN, 0};
+  EXPECT_EQ(::poll(&last, 1, 5000), 1) << "the last one is ended";
+  pollfd before{clients[31], POLLIN, 0};
+  EXPECT_EQ(::poll(&before, 1, 0), 0) << "and no other";
+  for (const int fd : clients) ::close(fd);
+  ASSERT_TRUE(exited(outside("touch done"), 0));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(contains(ran.out + ran.err, "more than 32 connections to published ports at once"))
+      << ran.out << ran.err;
+  EXPECT_FALSE(contains(ran.out + ran.err, "--net-connections")) << ran.out << ran.err;
+}
+
 TEST_P(Publish, APortInUseIsRefusedByItsName) {
   const Taken taken;
   ASSERT_NE(taken.port, 0);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace cloche {
@@ -162,6 +163,18 @@ LayerId layer_behind(std::string_view said) {
   return said.find("cgroup") != std::string_view::npos ? LayerId::memory_limit : LayerId::mount_view;
 }
 
+// Of a report that the jail would not send to the supervisor it was built with.
+Error other_build_error(uint32_t format) {
+  char text[96];
+  std::snprintf(text, sizeof text, "cloche-jail is of another build (format %08x, this is %08x)", format,
+                wire::format);
+  return {.cause = Cause::system,
+          .what = std::string(text),
+          .number = EBADMSG,
+          .fix = "install the programs of one build together",
+          .step = failed_step(Step::read_plan)};
+}
+
 }  // namespace
 
 Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors) {
@@ -184,6 +197,8 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
 }
 
 Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory) {
+  if (report.step == Step::read_plan && report.number == EBADMSG && report.index != wire::format)
+    return other_build_error(report.index);
   const auto layer = layer_behind(report.step);
   Error error{.cause = layer ? Cause::missing_layer : Cause::system,
               .number = report.number,

@@ -36,6 +36,14 @@ struct Sentence {
   const char* layer;  // nullptr: none is to blame
 };
 
+TEST(StepError, OfAJailOfAnotherBuildSaysSo) {
+  const Report report{
+      .kind = ReportKind::failed, .step = Step::read_plan, .number = EBADMSG, .index = wire::format ^ 1U};
+  const Error error = step_error(report, jail_plan(), "/");
+  EXPECT_EQ(error.what.text().find("cloche-jail is of another build (format "), 0U) << error.what;
+  EXPECT_EQ(error.fix.text(), "install the programs of one build together");
+}
+
 TEST(StepError, SaysWhichStepWhyAndOnWhat) {
   const auto failed = [](Step step, int number, uint32_t index = 0) {
     return Report{.kind = ReportKind::failed, .step = step, .number = number, .index = index};
@@ -64,6 +72,7 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
       {failed(Step::working_directory, ESTALE),
        "could not enter the working directory (/project/sub): Stale file handle", nullptr},
       {failed(Step::limits, EPERM), "could not set resource limits: Operation not permitted", nullptr},
+      {failed(Step::read_plan, EBADMSG, wire::format), "could not read the plan: Bad message", nullptr},
       {failed(Step::read_plan, 99999), "could not read the plan: unknown", nullptr},
   };
   for (const auto& [report, what, layer] : rows) {

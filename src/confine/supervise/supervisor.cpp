@@ -232,6 +232,8 @@ void SupervisedCall::hear() {
     got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == ECONNRESET);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got > 0 && got != static_cast<ssize_t>(sizeof report) && !said_.failed)
+    said_.failed = wire::Report{.step = wire::Step::read_plan, .number = EBADMSG};  // a jail of another build
   if (got != static_cast<ssize_t>(sizeof report)) {
     said_.gone = true;  // every holder of the other end is dead
     return;

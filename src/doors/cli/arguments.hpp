@@ -99,7 +99,8 @@ struct RequestOptions {
   static constexpr Row hide{
       "--hide", "PATTERN",
       "Hide what PATTERN matches in the workspace and in granted directories: it can be "
-      "neither read nor changed. .env is the one at the top, **/.env any. May be repeated.",
+      "neither read nor changed. .env is the one at the top, '**/.env' any; in quotes, because the shell "
+      "expands it otherwise. May be repeated.",
       into<add_hidden>};
 };
 

@@ -74,7 +74,7 @@ std::string log_help() {
   return text_of(HelpPage{
       .usage = "cloche log [list [--json]]\n"
                "cloche log show RUN [CALL] [--task T] [--json]\n"
-               "cloche log show [RUN] --denied [--task T] [--json]\n"
+               "cloche log [show [RUN]] --denied [--task T] [--json]\n"
                "cloche log verify|tail RUN [--task T] [--head H] [--json]\n"
                "cloche log prune [RUN | --older-than TIME]",
       .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
@@ -302,10 +302,15 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
   if (words.empty()) return LogArguments{.action = Action::list};
   const std::string first = words.front();
   if (first == "--help" || first == "-h") return LogArguments{};
-  LogArguments arguments{.action = TRY(read_action<Action>(actions, first, "see cloche log --help"))};
+  // A flag alone is of the action that has it.
+  const bool has_action = !first.starts_with('-');
+  const bool asks_denied =
+      std::ranges::any_of(words, [](std::string_view word) { return word == "--denied"; });
+  LogArguments arguments{.action = asks_denied ? Action::show : Action::list};
+  if (has_action) arguments.action = TRY(read_action<Action>(actions, first, "see cloche log --help"));
   const OptionTables<LogArguments> tables{{options}, bit(arguments.action)};
-  const auto others =
-      TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
+  const auto others = TRY(read_options(arguments, words.subspan(has_action ? 1 : 0), tables,
+                                       OptionsEnd::dashes, "see cloche log --help"));
   if (arguments.help) return LogArguments{};
   const size_t most = arguments.action == Action::show ? 2 : 1;
   if (others.size() > most || (!others.empty() && *others.back() == 0))

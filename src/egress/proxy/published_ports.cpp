@@ -65,7 +65,7 @@ class PublishedPorts::Stream : public Mortal {
     put_server_back();
     family_ = family;
     server_ = ports_.borrow(family);
-    if (!server_) return refuse(EgressReason::too_many_connections);
+    if (!server_) return refuse(EgressReason::too_many_published);
     make_relayed(server_.get(), buffers_for(ports_.streams_.size() + 1));
     const SocketPlace place = loopback_place(family == Family::v6, door_.port.inside);
     connecting_ = true;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "egress/proxy/address_guard.hpp"
+#include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 
 namespace cloche {
@@ -19,6 +20,7 @@ constexpr const char* reasons[] = {
     "the TLS greeting is for %A",
     "%A",
     "too many connections at once",
+    "more than 32 connections to published ports at once",
     "no more files can be opened for it",
     "too many bytes to and from it",
     "nothing moved on it for too long",
@@ -31,6 +33,7 @@ constexpr const char* reasons[] = {
     "this host has no route to %A: none at all, or one that says blackhole, unreachable or prohibit",
     "what the command sent last was still on its way two seconds after its end, and was dropped",
 };
+static_assert(connectors_of_published / 2 == 32, "as many as a reason says");
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
 
 std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail) {

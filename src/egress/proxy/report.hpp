@@ -34,7 +34,8 @@ enum class EgressReason : uint32_t {
   other_server_name,  // TLS for another name
   bad_request,        // on 80: no HTTP, one that leaves a doubt, or for another host; the detail says which
   too_many_connections,
-  too_many_files,  // the process may open no more
+  too_many_published,  // to servers of the command, at all published ports together
+  too_many_files,      // the process may open no more
   too_many_bytes,
   too_long_idle,
   too_long_open,

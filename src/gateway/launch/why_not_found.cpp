@@ -12,6 +12,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/shell_parts.hpp"
 #include "policy/plan/system_view.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/trust/bind_mount_alias.hpp"
@@ -212,6 +213,9 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
             shown->entry->source};
   }
   // What was meant for a shell, or for several words.
+  if (is_shell_word(name))
+    return {name + ": not found inside; it is a word of the shell and no program",
+            "; write it like this: cloche run -- bash -c " + quote_words({quote_words(plan.argv)})};
   if (name.find(' ') == std::string::npos) return {};
   const bool is_for_shell = name.find_first_of("|&;<>()$`*?~'\"\\") != std::string::npos;
   return {name + ": not found inside; it is one word with a blank in it",

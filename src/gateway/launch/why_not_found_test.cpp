@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/scratch.hpp"
+#include "base/text/command_words.hpp"
 
 namespace cloche {
 namespace {
@@ -81,6 +82,9 @@ TEST_F(WhyNotFound, ACommandThatWasQuotedAsOneWordIsWrittenApart) {
       {"ls | wc",
        "ls | wc: not found inside; it is one word with a blank in it; write it like this: "
        "cloche run -- sh -c 'ls | wc'"},
+      {"alias",
+       "alias: not found inside; it is a word of the shell and no program; write it like this: "
+       "cloche run -- bash -c alias"},
       {"no-such-tool", ""}};
   for (const auto& [word, says] : rows) {
     plan.argv = {word};
@@ -89,6 +93,18 @@ TEST_F(WhyNotFound, ACommandThatWasQuotedAsOneWordIsWrittenApart) {
   std::ofstream(root + "/bin/with blank") << "#!/no/such\n";
   plan.argv = {"with blank"};
   EXPECT_EQ(why(), "with blank: found inside as " + root + "/bin/with blank, but its interpreter is not");
+}
+
+TEST_F(WhyNotFound, AWordOfTheShellIsWrittenForOne) {
+  plan.argv = {"cd", "/with blank"};
+  EXPECT_EQ(why(),
+            "cd: not found inside; it is a word of the shell and no program; write it like this: "
+            "cloche run -- bash -c " +
+                quote_words({quote_words({"cd", "/with blank"})}));
+  EXPECT_EQ(why_not_found(plan, "").why, "cd: not found inside; it is a word of the shell and no program")
+      << "a model reads no command line of ours";
+  std::ofstream(root + "/bin/cd") << "#!/no/such\n";
+  EXPECT_EQ(why(), "cd: found inside as " + root + "/bin/cd, but its interpreter is not");
 }
 
 // The number that the plan's directory had when it was held; 0: none was wanted.

@@ -49,7 +49,7 @@ void write_file(const char* path, const char* text, size_t size) {
 
 Plan read_plan() {
   Plan plan;
-  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
+  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG, wire::format);
   return plan;
 }
 

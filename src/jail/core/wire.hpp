@@ -13,7 +13,9 @@
 
 namespace cloche::wire {
 
-inline constexpr uint32_t magic = 0x36484c43;  // "CLH6"
+// Which format this is, from a digest of the files that make it (CMakeLists.txt): a jail that was built from
+// others refuses the plan.
+extern const uint32_t format;
 inline constexpr size_t max_plan_bytes = size_t{16} << 20;
 inline constexpr size_t max_path_bytes = 4095;
 inline constexpr size_t max_mounts = 512;

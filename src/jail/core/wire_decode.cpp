@@ -139,10 +139,12 @@ bool read_start(int argc, char** argv, Start& start) {
   return (start.flags & ~all_start_flags) == 0;
 }
 
+const uint32_t format = CLOCHE_WIRE_FORMAT;
+
 const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   if (bytes.size() > max_plan_bytes) return "the plan is too long";
   Reader in(bytes);
-  if (in.number<uint32_t>() != magic) return "this is not a plan of this version";
+  if (in.number<uint32_t>() != format) return "this is not a plan of this version";
   plan.flags = in.number<uint32_t>();
   if ((plan.flags & ~all_plan_flags) != 0) in.refuse("unknown plan flag");
   plan.inside_uid = in.number<uint32_t>();

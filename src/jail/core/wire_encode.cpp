@@ -47,7 +47,7 @@ void write_mount(Writer& out, const MountText& mount) {
 
 std::string encode(const PlanText& plan) {
   Writer out;
-  out.number(magic);
+  out.number(format);
   out.number(plan.flags);
   out.number(plan.inside_uid);
   out.number(plan.inside_gid);

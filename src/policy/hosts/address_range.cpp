@@ -23,6 +23,15 @@ bool is_first(const IpAddress& address, unsigned bits) {
   return true;
 }
 
+// An address of IPv4 within: a tunnel's (Teredo), or in the lower half (ISATAP). Of a wider range the network
+// gate refuses those that are in it.
+bool has_v4_inside(const IpAddress& first, unsigned bits) {
+  const auto& b = first.bytes;
+  const bool teredo = bits >= 32 && b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0;
+  const bool isatap = bits >= 96 && (b[8] == 0 || b[8] == 2) && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe;
+  return teredo || isatap;
+}
+
 // By the first bytes alone, which no range is too wide for. What the table of the network gate refuses
 // beneath is refused there.
 bool is_never(const IpAddress& address) {
@@ -57,8 +66,8 @@ ReadRange read_address_range(std::string_view text) {
   const bool is_number =
       problem == std::errc{} && at == end && (number.size() == 1 || !number.starts_with('0'));
   if (!first || !is_number || bits > size_in_bits(*first)) return {.problem = no_range};
-  if (is_never(*first)) return {.problem = never};
   const bool v4 = first->family == IpAddress::Family::v4;
+  if (is_never(*first) || (!v4 && has_v4_inside(*first, bits))) return {.problem = never};
   if (bits < (v4 ? least_bits4 : least_bits6)) return {.problem = too_wide};
   if (!is_first(*first, bits)) return {.problem = beyond_first};
   return {.range = AddressRange{*first, bits}};

@@ -252,6 +252,21 @@ TEST(PlanRun, WhatCannotWorkInAToolchainIsEmptyWhereThereAreMounts) {
   EXPECT_EQ(find(plan_run(request, facts).value(), "/data/pyenv/pyenv.d/exec"), nullptr);
 }
 
+// Of a workspace that has the home, or a directory that a setting names, in it.
+TEST(PlanRun, NoLinkOfAToolchainIsMadeInTheWorkspace) {
+  Facts facts = plain_host();
+  const std::string within = facts.workspace.path + "/.npm/_cacache";
+  const auto link = [](const std::string& path) {
+    return FileFact{.kind = Kind::link, .path = path, .link = "/data/npm"};
+  };
+  facts.toolchains = {
+      {.name = "npm", .trees = {link(within), link("/home/x/.npm/_cacache"), directory("/data/npm")}}};
+  const auto plan = plan_run(plain_request(), facts).value();
+  EXPECT_EQ(find(plan, within), nullptr);
+  EXPECT_NE(find(plan, "/home/x/.npm/_cacache"), nullptr);
+  EXPECT_NE(find(plan, "/data/npm"), nullptr);
+}
+
 TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   RunRequest request = plain_request();
   request.environment = {{.name = "GIVEN", .value = "value"},

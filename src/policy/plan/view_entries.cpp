@@ -268,10 +268,13 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
 }
 
 void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  const bool is_workspace_shown = request.workspace_use != WorkspaceUse::hidden;
   const auto gives_way = [&](const ViewEntry& entry) {
     const bool made = entry.kind == EntryKind::link || entry.kind == EntryKind::text;
     const bool of_the_host = entry.kind == EntryKind::tree && !entry.owned;
-    return (made || of_the_host) && granted_over(request, facts, entry.target) != nullptr;
+    const bool is_link_there =
+        entry.kind == EntryKind::link && is_workspace_shown && is_beneath(facts.workspace.path, entry.target);
+    return is_link_there || ((made || of_the_host) && granted_over(request, facts, entry.target) != nullptr);
   };
   if (std::ranges::any_of(plan.view, gives_way)) std::erase_if(plan.view.edit(), gives_way);
 }

@@ -33,8 +33,9 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts);
 void add_identity(ConfinementPlan& plan, const Facts& facts);
 // /proc, /dev, /tmp, a home and an empty /run.
 void add_private(ConfinementPlan& plan, const RunRequest& request);
-// Before the grants are added: of the curated view what would have to be made within one. The operator's tree
-// is shown as it is, and nothing is written or linked in a directory of the host.
+// Before the grants are added: of the curated view what would have to be made within one, or in the
+// workspace. The operator's tree is shown as it is, and nothing is written or linked in a directory of the
+// host.
 void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts);
 
 // A grant by a link is shown by its own name and by the one that was written, which scripts and

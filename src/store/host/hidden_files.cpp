@@ -28,12 +28,13 @@ FileFact::Kind kind_of_mode(mode_t mode) {
 
 class HiddenSearch {
  public:
-  HiddenSearch(const HiddenGlobs& globs, const HiddenLimits& limits, std::vector<FileFact>& found)
+  HiddenSearch(const HiddenGlobs& globs, const HiddenLimits& limits, HideFacts& facts)
       : globs_(globs),
         limits_(limits),
         deadline_ms_(sys::monotonic_ms() + limits.milliseconds),
         entries_left_(limits.entries),
-        found_(found) {}
+        facts_(facts),
+        found_(facts.found) {}
 
   // `named`: by which path of its tree the patterns know the directory at `place` of the host.
   Result<void> look_into(const FileFact& place, const std::string& named) {
@@ -67,19 +68,19 @@ class HiddenSearch {
     std::string named;
   };
 
+  enum class Holds { nothing, names };
+
   struct Child {
     std::string name;
     NameKind kind;
   };
 
   Result<void> directory(const Start& start, const std::string& below) {
-    const std::string place = below.empty() ? start.place : start.place + "/" + below;
+    const std::string place = place_of(start, below);
     if (place == limits_.apart) return {};
-    if (place.size() > longest_place)
-      return refusal(shown(place, 80) + " is too deep to be searched", narrower);
     const OpenedDirectory opened = open_directory(start.root, below);
     if (opened.barrier == Barrier::absent) return {};  // gone, or a mount of the host, which is not shown
-    if (opened.barrier != Barrier::none) return judge_closed(place, opened);
+    if (opened.barrier != Barrier::none) return settle_closed(start, below, opened);
     std::vector<Child> children;
     bool is_over = false;
     const bool is_read = for_each_name(opened.fd.get(), [&](const dirent& entry) {
@@ -98,9 +99,13 @@ class HiddenSearch {
   Result<void> look_at_child(const Start& start, const std::string& below, const Child& child) {
     const std::string path = joined(below, child.name);
     const std::string named = joined(start.named, path);
-    const std::string place = (start.place == "/" ? "" : start.place) + "/" + path;
+    const std::string place = place_of(start, path);
     const bool is_hidden = globs_.hides(named);
     const auto search = is_hidden ? HiddenGlobs::Search::none : globs_.search(named);
+    const bool is_meant =
+        is_hidden || (child.kind == NameKind::directory && search != HiddenGlobs::Search::none);
+    if (is_meant && is_too_deep(path, place)) return hide_unsearched(start, below);
+    if (is_hidden) note_use(named, child.kind == NameKind::other ? Holds::nothing : Holds::names);
     if (child.kind == NameKind::link) {
       if (!is_hidden && search != HiddenGlobs::Search::across_links) return {};
       const FileFact end = look_at_place(place);
@@ -151,12 +156,46 @@ class HiddenSearch {
 
   // A command could open it again where it belongs to the caller; where it does not, it is closed to the
   // command as well.
-  static Result<void> judge_closed(const std::string& place, const OpenedDirectory& opened) {
+  Result<void> settle_closed(const Start& start, const std::string& below, const OpenedDirectory& opened) {
+    const std::string place = place_of(start, below);
     struct stat seen {};
     const bool is_others =
         opened.barrier == Barrier::closed && ::lstat(place.c_str(), &seen) == 0 && seen.st_uid != ::geteuid();
     if (is_others) return {};
-    return refusal(shown(place) + " cannot be searched for hidden files", "chmod u+rx " + shown(place));
+    if (opened.error == EACCES) return hide_unsearched(start, below);
+    return refusal(shown(place) + " cannot be searched for hidden files");
+  }
+
+  // Something in it may be meant, so all of it is hidden.
+  Result<void> hide_unsearched(const Start& start, const std::string& below) {
+    const std::string place = place_of(start, below);
+    if (below.empty() && way_.empty())
+      return refusal(shown(place, 80) + " cannot be searched for hidden files", "chmod u+rx " + shown(place));
+    if (!contains_path(place)) facts_.unsearched.push_back(place);
+    note_use(joined(start.named, below), Holds::names);
+    return add(place);
+  }
+
+  // What is hidden has a mount of its own, and so has each directory above it where the command could move
+  // that.
+  static bool is_too_deep(std::string_view path, std::string_view place) {
+    constexpr size_t longest_place = 3900;  // the view's own paths have room for less than the kernel's
+    constexpr ptrdiff_t most_levels = 100;
+    return place.size() > longest_place || std::ranges::count(path, '/') >= most_levels;
+  }
+
+  // No pattern is idle that matches the hidden path, or could match something in it.
+  void note_use(const std::string& named, Holds holds) {
+    std::erase_if(facts_.idle, [&](const std::string& pattern) {
+      const auto globs = HiddenGlobs::read({pattern});
+      if (!globs.ok() || globs.value().hides(named)) return globs.ok();
+      return holds == Holds::names && globs.value().search(named) != HiddenGlobs::Search::none;
+    });
+  }
+
+  static std::string place_of(const Start& start, const std::string& below) {
+    if (below.empty()) return start.place;
+    return (start.place == "/" ? "" : start.place) + "/" + below;
   }
 
   std::string bound() const {
@@ -164,12 +203,11 @@ class HiddenSearch {
            " ms are the most";
   }
 
-  static constexpr size_t longest_place = 3900;  // the view's own paths have room for less than the kernel's
-
   const HiddenGlobs& globs_;
   const HiddenLimits& limits_;
   uint64_t deadline_ms_;
   uint64_t entries_left_;
+  HideFacts& facts_;
   std::vector<FileFact>& found_;
   std::string way_ = {};              // the link that the search came by; empty: by names alone
   std::set<std::string> named_ = {};  // found by their own names
@@ -180,9 +218,9 @@ class HiddenSearch {
 
 Result<HideFacts> find_hidden(const std::vector<std::string>& patterns, const std::vector<FileFact>& trees,
                               const HiddenLimits& limits) {
-  HideFacts facts{.patterns = patterns};
+  HideFacts facts{.patterns = patterns, .idle = patterns};
   const HiddenGlobs globs = TRY(HiddenGlobs::read(patterns));
-  HiddenSearch search(globs, limits, facts.found);
+  HiddenSearch search(globs, limits, facts);
   for (const FileFact& tree : trees)
     if (tree.kind == FileFact::Kind::directory && tree.inode != 0) TRY(search.look_into(tree, ""));
   TRY(search.judge_ways(trees));
@@ -192,6 +230,9 @@ Result<HideFacts> find_hidden(const std::vector<std::string>& patterns, const st
     return std::ranges::any_of(all, [&](const FileFact& outer) {
       return outer.path != inner.path && is_beneath(outer.path, inner.path);
     });
+  });
+  std::erase_if(facts.unsearched, [&](const std::string& path) {
+    return std::ranges::none_of(facts.found, [&](const FileFact& fact) { return fact.path == path; });
   });
   return facts;
 }

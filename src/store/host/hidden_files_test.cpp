@@ -109,14 +109,53 @@ TEST_F(HiddenFiles, AreRefusedBeyondABound) {
   EXPECT_EQ(refusal_of(find({"**/.env"})), "");
 }
 
-// A call could close a directory, and the next one open it again, with what is in it in sight.
-TEST_F(HiddenFiles, AreRefusedWhereADirectoryOfTheCallersIsClosed) {
+// A call could close a directory, and the next one open it again: so all of it is hidden.
+TEST_F(HiddenFiles, AreAllThatLiesInAClosedDirectoryOfTheCallers) {
   if (::geteuid() == 0) GTEST_SKIP() << "skipped: no directory is closed to root";
   write("closed/.env");
+  write("entered/.env");
+  write("open/.env");
   ::chmod((root_ / "closed").c_str(), 0);
+  ::chmod((root_ / "entered").c_str(), 0300);
+  EXPECT_EQ(found({"**/.env"}), (Paths{"closed", "entered", "open/.env"}));
+  EXPECT_EQ(found({"closed/.env"}), Paths{"closed"});
+  EXPECT_EQ(found({".env"}), Paths{});
+  const auto facts = find({"**/.env", "closed/deep/*.key", "absent"});
+  EXPECT_EQ(facts.value().unsearched.size(), 2U);
+  EXPECT_EQ(facts.value().idle, Paths{"absent"}) << "what is closed may have a match for the others";
+  ::chmod(root_.c_str(), 0);
   EXPECT_NE(refusal_of(find({"**/.env"})).find("cannot be searched"), std::string::npos);
-  EXPECT_EQ(refusal_of(find({".env"})), "");
-  ::chmod((root_ / "closed").c_str(), 0700);
+  for (const char* path : {"", "closed", "entered"}) ::chmod((root_ / path).c_str(), 0700);
+}
+
+TEST_F(HiddenFiles, AreAllThatLiesTooDeep) {
+  std::string path = "a";
+  for (int i = 0; i < 99; ++i) path += "/a";
+  const std::string last = path;
+  write(path + "/.env");
+  EXPECT_EQ(found({"**/.env"}), Paths{last});
+  EXPECT_EQ(find({"**/.env"}).value().unsearched, Paths{root_ / last});
+  EXPECT_EQ(found({"**/.npmrc"}), Paths{}) << "nothing in it is meant, and no directory is deeper";
+  write(path + "/a/.npmrc");
+  EXPECT_EQ(found({"**/.npmrc"}), Paths{last});
+  const std::string name(200, 'b');
+  std::string longer = name;
+  for (int i = 0; i < 18; ++i) longer += "/" + name;
+  fs::remove_all(root_ / "a");
+  fs::create_directories(root_ / longer);
+  const auto facts = find({"**/*.key"});
+  ASSERT_TRUE(facts.ok());
+  EXPECT_EQ(facts.value().unsearched, Paths{});
+  write(longer + "/" + std::string(100, 'c') + ".key");
+  EXPECT_EQ(found({"**/*.key"}), Paths{longer});
+}
+
+TEST_F(HiddenFiles, SayWhichPatternsAreIdle) {
+  write("keys/a.key");
+  write(".env");
+  const auto facts = find({".env", "*/.env", "keys", "keys/*.key", "k*/x.txt", "**/id_rsa", "vault/**/x"});
+  EXPECT_EQ(facts.value().idle, Paths{"vault/**/x"}) << "whatever could lie in the hidden directory is not";
+  EXPECT_EQ(find({".env", "*/.env", "**/id_rsa"}).value().idle, (Paths{"*/.env", "**/id_rsa"}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/ascii.hpp"
+#include "policy/authority/capabilities.hpp"
 #include "store/host/system_facts.hpp"
 
 namespace cloche {
@@ -23,12 +24,20 @@ FileFact look_through(const std::string& path) {
   return fact_from(seen, std::move(held.value().path));
 }
 
+// A directory may be a link of the caller's own, made for some other reason: what it leads to is shown no
+// more than a capability for it would be.
+bool leads_to_secrets(const ToolchainQuery& query, const std::string& path, const FileFact& fact) {
+  if (fact.path == path) return false;
+  const auto home = sys::hold(query.home);  // may be behind a link as well
+  return !judge_shown_path(fact.path, {.home = home.ok() ? home.value().path : query.home}).ok();
+}
+
 // Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
 // name that the caller's PATH and settings use leads there.
-bool show(ToolchainFact& chain, const std::string& path) {
+bool show(const ToolchainQuery& query, ToolchainFact& chain, const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) return false;  // usual, and cheaper than to open it
   FileFact fact = look_through(path);
-  if (!fact.exists()) return false;
+  if (!fact.exists() || leads_to_secrets(query, path, fact)) return false;
   if (fact.path != path && is_plain_absolute(path) && is_plain_absolute(fact.path)) {
     chain.trees.push_back({.kind = FileFact::Kind::link, .path = path, .link = fact.path});
   }
@@ -59,7 +68,7 @@ bool is_directory(const std::string& path) {
 ToolchainFact pyenv(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "pyenv"};
   const std::string root = root_of(query, "PYENV_ROOT", "/.pyenv");
-  if (root.empty() || !is_directory(root + "/versions") || !show(chain, root)) return chain;
+  if (root.empty() || !is_directory(root + "/versions") || !show(query, chain, root)) return chain;
   chain.path = {root + "/shims", root + "/bin"};
   chain.environment["PYENV_ROOT"] = root;
   // What a shim executes instead of pip: pip, and then pyenv's rehash, which writes to the shims and fails.
@@ -97,7 +106,7 @@ ToolchainFact nvm(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "nvm"};
   const std::string root = root_of(query, "NVM_DIR", "/.nvm");
   const std::string versions = root + "/versions/node";
-  if (root.empty() || !is_directory(versions) || !show(chain, versions)) return chain;
+  if (root.empty() || !is_directory(versions) || !show(query, chain, versions)) return chain;
   const auto names = names_in(versions);
   for (const auto& name : names) {
     const std::string bin = versions + "/" + name + "/bin";
@@ -115,10 +124,10 @@ ToolchainFact cargo(const ToolchainQuery& query) {
   const std::string home = root_of(query, "CARGO_HOME", "/.cargo");
   const std::string rustup = root_of(query, "RUSTUP_HOME", "/.rustup");
   if (home.empty()) return chain;
-  if (show(chain, home + "/registry")) chain.offline["CARGO_HOME"] = home;
-  if (!show(chain, home + "/bin")) return chain;
+  if (show(query, chain, home + "/registry")) chain.offline["CARGO_HOME"] = home;
+  if (!show(query, chain, home + "/bin")) return chain;
   chain.path = {home + "/bin"};
-  if (!rustup.empty() && is_directory(rustup + "/toolchains") && show(chain, rustup)) {
+  if (!rustup.empty() && is_directory(rustup + "/toolchains") && show(query, chain, rustup)) {
     chain.environment["RUSTUP_HOME"] = rustup;
   }
   return chain;
@@ -128,14 +137,14 @@ ToolchainFact go(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "go"};
   if (is_directory("/usr/local/go/bin")) chain.path.emplace_back("/usr/local/go/bin");
   const std::string tools = root_of(query, "GOPATH", "/go");
-  if (!tools.empty() && is_directory(tools + "/bin") && show(chain, tools + "/bin"))
+  if (!tools.empty() && is_directory(tools + "/bin") && show(query, chain, tools + "/bin"))
     chain.path.push_back(tools + "/bin");
   // What was downloaded is laid out as a proxy answers, and go asks that before any other. Not the rest of
   // the module cache: it has clones of repositories, whose addresses may hold a password.
   const std::string modules = query.variable("GOMODCACHE");
   const std::string fetched =
       (modules.empty() && !tools.empty() ? tools + "/pkg/mod" : modules) + "/cache/download";
-  if (is_plain_address(fetched) && is_directory(fetched) && show(chain, fetched))
+  if (is_plain_address(fetched) && is_directory(fetched) && show(query, chain, fetched))
     chain.environment["GOPROXY"] = "file://" + fetched + ",https://proxy.golang.org,direct";
   return chain;
 }
@@ -144,7 +153,7 @@ ToolchainFact go(const ToolchainQuery& query) {
 ToolchainFact npm(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "npm"};
   const std::string cache = root_of(query, "npm_config_cache", "/.npm");
-  if (!cache.empty() && show(chain, cache + "/_cacache")) chain.offline["npm_config_cache"] = cache;
+  if (!cache.empty() && show(query, chain, cache + "/_cacache")) chain.offline["npm_config_cache"] = cache;
   return chain;
 }
 
@@ -152,7 +161,7 @@ ToolchainFact npm(const ToolchainQuery& query) {
 ToolchainFact maven(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "maven"};
   const std::string repository = query.home + "/.m2/repository";
-  if (!query.home.empty() && is_plain_address(repository) && show(chain, repository))
+  if (!query.home.empty() && is_plain_address(repository) && show(query, chain, repository))
     chain.offline["MAVEN_OPTS"] = "-Dmaven.repo.local=" + repository;
   return chain;
 }
@@ -161,14 +170,15 @@ ToolchainFact maven(const ToolchainQuery& query) {
 ToolchainFact pip(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "pip"};
   const std::string cache = root_of(query, "PIP_CACHE_DIR", "/.cache/pip");
-  if (!cache.empty()) show(chain, cache + "/wheels");
+  if (!cache.empty()) show(query, chain, cache + "/wheels");
   return chain;
 }
 
 ToolchainFact playwright(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "playwright"};
   const std::string browsers = root_of(query, "PLAYWRIGHT_BROWSERS_PATH", "/.cache/ms-playwright");
-  if (!browsers.empty() && show(chain, browsers)) chain.environment["PLAYWRIGHT_BROWSERS_PATH"] = browsers;
+  if (!browsers.empty() && show(query, chain, browsers))
+    chain.environment["PLAYWRIGHT_BROWSERS_PATH"] = browsers;
   return chain;
 }
 
@@ -176,10 +186,10 @@ ToolchainFact uv(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "uv"};
   if (query.home.empty()) return chain;
   const std::string bin = query.home + "/.local/bin";
-  const bool found = show(chain, bin + "/uv");
-  show(chain, bin + "/uvx");
+  const bool found = show(query, chain, bin + "/uv");
+  show(query, chain, bin + "/uvx");
   if (found) chain.path.push_back(bin);
-  show(chain, query.home + "/.local/share/uv/python");
+  show(query, chain, query.home + "/.local/share/uv/python");
   return chain;
 }
 
@@ -187,7 +197,7 @@ ToolchainFact conda(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "conda"};
   for (const char* name : {"/miniconda3", "/anaconda3", "/miniforge3", "/mambaforge"}) {
     if (query.home.empty() || !is_directory(query.home + name + "/bin")) continue;
-    if (show(chain, query.home + name)) chain.path.push_back(query.home + name + "/bin");
+    if (show(query, chain, query.home + name)) chain.path.push_back(query.home + name + "/bin");
   }
   if (is_directory("/opt/conda/bin")) chain.path.emplace_back("/opt/conda/bin");
   return chain;

@@ -61,6 +61,38 @@ TEST_F(Toolchains, AnEmptyHomeHasNoneOfItsOwn) {
   for (const auto& chain : chains) EXPECT_TRUE(chain.trees.empty()) << chain.name;
 }
 
+// A link that the caller made is no permission to show what it leads to.
+TEST_F(Toolchains, ACacheThatLeadsToSecretsIsNotShown) {
+  const std::pair<const char*, const char*> rows[] = {
+      {".cache/pip/wheels", ".ssh"},
+      {".npm/_cacache", ".aws/sso"},
+      {".m2/repository", ".config"},
+      {".cargo/registry", ".gnupg"},
+      {".pyenv", ""},
+      {"go/bin", ".."},
+      {".cache/ms-playwright", "../.."},
+      {".local/bin/uv", ".netrc"},
+      {".rustup", ".docker"},
+      {".nvm/versions/node", "/etc/ssh"},
+  };
+  for (const char* file :
+       {".ssh/id", ".aws/sso/token", ".config/gh/hosts.yml", ".gnupg/key", ".docker/config.json", ".netrc",
+        "versions/3.12/bin/python", ".cargo/bin/cargo", ".rustup.real/toolchains/x/y", "data/wheels/a.whl"})
+    add(file);
+  for (const auto& [link, target] : rows) {
+    fs::create_directories((home_ + "/" + link).substr(0, (home_ + "/" + link).rfind('/')));
+    const fs::path leads = *target == '/' ? fs::path(target) : fs::path(home_) / target;
+    fs::create_symlink(leads, home_ + "/" + link);
+  }
+  for (const auto& chain : find("auto").value())
+    for (const auto& tree : chain.trees)
+      EXPECT_EQ(tree.path, home_ + "/.cargo/bin") << chain.name << " shows what it must not";
+  // The control: another link is followed.
+  fs::remove(home_ + "/.cache/pip/wheels");
+  fs::create_symlink(home_ + "/data/wheels", home_ + "/.cache/pip/wheels");
+  EXPECT_TRUE(shows(one("pip"), home_ + "/data/wheels"));
+}
+
 TEST_F(Toolchains, AnUnknownNameIsAUsageError) {
   add(".cargo/bin/cargo");
   for (const char* wanted :
