@@ -97,6 +97,12 @@ bool is_refused_trace(std::string_view said_last) {
   return names_it && said_last.find("Operation not permitted") != std::string_view::npos;
 }
 
+// The operator's cache of npm is shown for what was fetched before.
+bool is_refused_npm_cache(std::string_view said_last) {
+  return said_last.find("npm error rofs") != std::string_view::npos &&
+         said_last.find("_cacache") != std::string_view::npos;
+}
+
 // A mount on a file is busy to whoever replaces it, and read-only to whoever writes to it.
 Guess kept_guess(std::string_view said_last, const std::vector<std::string>& kept_paths) {
   const bool refused = said_last.find("Device or resource busy") != std::string_view::npos ||
@@ -118,6 +124,11 @@ Guess guess_by_last_words(std::string_view said_last, const GuessTerms& terms) {
   if (guess.said.empty() && !terms.may_trace && is_refused_trace(said_last))
     guess = {"no program is traced here, which strace and gdb do",
              "; --grant debug lets the command trace its own processes"};
+  if (guess.said.empty() && is_refused_npm_cache(said_last))
+    guess = {
+        "npm's cache is read-only here, and npm pack and the install of a local file write to one; npm "
+        "--cache /tmp/npm works",
+        "; --toolchains none leaves the cache out"};
   if (!guess.said.empty()) guess.said = "a guess by its last words: " + guess.said;
   return guess;
 }

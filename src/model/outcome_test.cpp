@@ -121,6 +121,9 @@ TEST(Outcome, LastWordsGiveAGuess) {
        "; --grant debug "},
       {"warning: ptrace: Operation not permitted.", {.may_trace = true}, "", ""},
       {"ptrace: No such process", layered, "", ""},
+      {"npm error rofs EROFS: read-only file system, mkdtemp '/home/u/.npm/_cacache/tmp/x'", layered,
+       "npm's cache is read-only here", "; --toolchains none "},
+      {"npm error rofs EROFS: read-only file system, mkdir '/usr/lib/x'", layered, "", ""},
       {"chown: Operation not permitted", layered, "", ""},
       {"", layered, "", ""},
   };

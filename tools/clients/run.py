@@ -19,8 +19,9 @@ A scenario is a file in scenarios/:
 @HOME@ and @PROJECT@ stand for the directories. Through mcp each scenario also checks which tools the client offers to the model:
 Cloche's and those that README.md names as left over, and no other.
 
-The clients come from npm, once, into a cache directory. They run in a network namespace with loopback alone, in a home and a project
-that are made for each scenario. CLOCHE_BIN is the directory of cloche (default build/bin), KEEP=1 keeps the homes.
+The clients come from npm, once, into a cache directory. They run in a network namespace with loopback alone (an ordinary user needs
+sudo for it), in a home and a project that are made for each scenario. CLOCHE_BIN is the directory of cloche (default build/bin),
+KEEP=1 keeps the homes.
 """
 
 import json
@@ -263,12 +264,22 @@ def run_client(scenario, client, through, lines):
         return stage, model, said.read()
 
 
+def alone(user, group, variables, words):
+    """This program in a network namespace. Not in a user namespace as well: there / and /var/tmp belong to another user, and Cloche
+    refuses a state directory that another user could move."""
+    again = ["env", "-i", *["%s=%s" % one for one in variables.items()], sys.executable, str(Path(__file__).resolve()), *words]
+    if user != 0:
+        again = ["setpriv", "--reuid", str(user), "--regid", str(group), "--init-groups", *again]
+    namespace = ["unshare", "-n", "sh", "-c", "ip link set lo up && exec " + shlex.join(again)]
+    return namespace if user == 0 else ["sudo", *namespace]
+
+
 def main(words):
     if not os.environ.get("CLOCHE_CLIENTS_INSIDE"):
         install()
-        alone = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
-        inside = "ip link set lo up && exec " + shlex.join([sys.executable, str(Path(__file__).resolve()), *words])
-        os.execvpe("unshare", [*alone, "sh", "-c", inside], {**os.environ, "CLOCHE_CLIENTS_INSIDE": "1"})
+        needed = {name: os.environ[name] for name in ("HOME", "PATH", "XDG_CACHE_HOME", "CLOCHE_BIN", "KEEP") if name in os.environ}
+        line = alone(os.geteuid(), os.getegid(), {**needed, "CLOCHE_CLIENTS_INSIDE": "1"}, words)
+        os.execvp(line[0], line)
     passed = failed = 0
     for file in sorted((HERE / "scenarios").glob("*.json")):
         scenario = json.loads(file.read_text())
