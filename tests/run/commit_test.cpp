@@ -728,7 +728,7 @@ TEST_P(Commit, AFullDiskOfTheStateDirectory) {
   EXPECT_TRUE(printed(fill(mount), "w\nnext\n"));
 }
 
-// rename(2) of a directory of the project is EXDEV on a layer, whoever says so.
+// rename(2) of a directory of the project is EXDEV on a layer, whichever program asks.
 TEST_P(Commit, ARenameThatFailedIsExplainedAsAGuess) {
   file("d/f", "text");
   file("rename.py", "import os\nos.rename('d', 'e')\n");
@@ -762,7 +762,7 @@ TEST_P(Commit, ALargeFileThatIsCopiedIsNamed) {
 }
 
 // What belongs to a commit comes with the clone; what something obeys by itself does not, and neither does
-// the same file where somebody may work.
+// the same file where a user may work.
 TEST_P(Commit, WhatACallClonesIsWhole) {
   NEEDS("git");
   ASSERT_TRUE(exited(outside(R"(set -e

@@ -434,7 +434,7 @@ void add_submodule(ChangeFacts& facts) {
 }
 
 const Row new_repositories[] = {
-    {"what only acts where somebody asks for it",
+    {"what only acts where the user asks for it",
      a_clone("x",
              {".envrc", ".npmrc", ".pre-commit-config.yaml", ".cargo/config.toml", ".vscode/settings.json"}),
      add_words},

@@ -35,7 +35,7 @@ class ChangedMemberJudge {
   Danger judge_linked_repository(const Change& change);
   Danger judge_becoming(const Change& change);
   Danger judge_executed(const Change& change);
-  // A checkout that the call made, where nobody has worked yet.
+  // A checkout that the call made, where no user has worked yet.
   struct NewCheckout {
     bool has_own_git =
         false;  // its git directory is new as well, and so has no hooks but those that are judged

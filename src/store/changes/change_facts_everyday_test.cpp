@@ -114,7 +114,7 @@ TEST(ChangeFactsOfEveryDay, ARepositoryThatTheCallMadeIsWhole) {
   EXPECT_NE(withheld_by(one + "; mkdir copy; echo a > copy/a",
                         clone_rich + "2; mv copy2/.git copy2/.npmrc copy2/.envrc copy"),
             "")
-      << "the control: somebody may work there";
+      << "the control: a user may work there";
   const std::string add = "git -c protocol.file.allow=always submodule --quiet add \"file://$OUT/rich\" lib";
   EXPECT_EQ(withheld_by(one, add), "");
   EXPECT_EQ(withheld_by(one + "; " + add +
