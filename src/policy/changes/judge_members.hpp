@@ -30,6 +30,7 @@ class ChangedMemberJudge {
   Danger judge_hooks(const Change& change, const Membership& member);
   Danger judge_text(const Change& change, const Membership& member);
   Danger judge_index(const Change& change, const Membership& member);
+  Danger judge_resolutions(const Change& change, const Membership& member);
   Danger judge_pointer(const Change& change, std::string_view reason);
   Danger judge_target(const Change& change, const TreePath& target, std::string_view reason);
   Danger judge_linked_repository(const Change& change);
