@@ -88,10 +88,11 @@ std::string theirs_of(const Peer& peer) { return std::string("bare ") + peer.bac
 
 // Both sides of a level, each tried once: what is not here, or does not work here, is said and left out.
 Result<std::vector<Contender>> both_sides(const Scene& scene, const Peer& peer, const Work& work) {
+  const Words theirs = TRY(peer.words(scene, work));
   std::vector<Contender> both = {
       {ours_of(peer),
        spawning({.argv = cloche_words(scene, {"run", "--backend", peer.backend}, work), .silent = true})},
-      {theirs_of(peer), spawning({.argv = TRY(peer.words(scene, work)), .silent = true})},
+      {theirs_of(peer), spawning({.argv = theirs, .silent = true})},
   };
   for (const auto& contender : both) TRY(contender.call());
   return both;

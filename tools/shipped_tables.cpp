@@ -91,12 +91,10 @@ Result<std::vector<Row>> read_rows(const std::string& text, const std::string& s
   for (const auto& item : list->items) {
     TRY(refuse_unknown_keys(item, {"path", "reason", "acts", "asks", "alone_with", "match", "not_match"},
                             source));
-    Row row{folded_path(TRY(required_text(item, "path", source))),
-            TRY(required_text(item, "reason", source)),
-            item.line,
-            {},
-            {},
-            {}};
+    Row row;
+    row.path = folded_path(TRY(required_text(item, "path", source)));
+    row.reason = TRY(required_text(item, "reason", source));
+    row.line = item.line;
     TRY(read_acts(item, source, row));
     // Names are looked for one by one; only within .git, which has few rows, are whole paths matched.
     const bool one_name = row.path.find('/') == std::string::npos;
@@ -140,8 +138,9 @@ Result<std::string> environment_table(const std::string& text) {
   for (const auto& item : list->items) {
     TRY(refuse_unknown_keys(item, {"name", "value", "reason"}, source));
     TRY(required_text(item, "reason", source));
-    table += "    {" + literal(TRY(required_text(item, "name", source))) + ", " +
-             literal(TRY(required_text(item, "value", source))) + "},\n";
+    const std::string name = TRY(required_text(item, "name", source));
+    const std::string value = TRY(required_text(item, "value", source));
+    table += "    {" + literal(name) + ", " + literal(value) + "},\n";
   }
   return table + "};\n";
 }

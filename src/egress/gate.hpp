@@ -61,7 +61,7 @@ class EgressGate : public NetworkGate {
   EgressStart start_;
   const ConfinementPlan& plan_;
   bool ipv6_ = false;
-  size_t answered_ = 0;             // of the listeners, those that somebody inside can speak to
+  size_t answered_ = 0;             // of the listeners, those that a process inside can speak to
   std::vector<OwnedFd> listeners_;  // then the connectors of published ports
   std::vector<OwnedFd> published_;
   OwnedFd waiting_;  // readable when a connection waits

@@ -101,7 +101,7 @@ TEST(NetworkShape, NeverMoreDoorsThanTheJailTakes) {
 
 TEST(NetworkFiles, SayWhatThePlanHas) {
   EXPECT_TRUE(resolver_file_for({}).ends_with("\nnameserver 127.0.0.1\n"))
-      << "named, because some programs ask nobody without a line that names one";
+      << "named, because some programs ask no server without a line that names one";
   EXPECT_TRUE(resolver_file_for({"a.org:80"}).starts_with("nameserver 198.18.0.1\n"));
   EXPECT_TRUE(hosts_file_for({"a.org:80"}).starts_with("127.0.0.1 localhost"));
   EXPECT_EQ(hosts_file_for({"localhost:80"}), hosts_file_for({}) + "198.18.0.2 host.cloche\n");

@@ -103,7 +103,7 @@ bool is_refused_npm_cache(std::string_view said_last) {
          said_last.find("_cacache") != std::string_view::npos;
 }
 
-// A mount on a file is busy to whoever replaces it, and read-only to whoever writes to it.
+// A command that replaces a file with a mount on it finds it busy; one that writes to it, read-only.
 Guess kept_guess(std::string_view said_last, const std::vector<std::string>& kept_paths) {
   const bool refused = said_last.find("Device or resource busy") != std::string_view::npos ||
                        said_last.find("Read-only file system") != std::string_view::npos;

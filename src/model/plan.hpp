@@ -79,7 +79,7 @@ struct Variable {
 
 // A variable whose value the command alone sees: no JSON, record or question has it. In its place stands the
 // fingerprint, an HMAC with a key of the state directory (store/sealed/fingerprints.hpp). The same secret has
-// the same one, and nobody without the key can try values on it.
+// the same one, and no reader without the key can try values on it.
 struct Secret {
   std::string name;
   std::string value;

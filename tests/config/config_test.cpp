@@ -67,7 +67,8 @@ TEST_P(Config, AProjectsProfileHoldsWhateverTheFlagSays) {
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 
-// The level of the whole session, whoever set it: a command of the operator's own writes and reaches nothing.
+// The level of the whole session, whichever source set it: a command of the operator's own writes and reaches
+// nothing.
 TEST_P(Config, AutonomyReadonlyCapsRunToo) {
   const std::string extra = (root() / "extra").string();
   scene().write("extra/file", "there\n");
@@ -345,7 +346,7 @@ TEST_P(Config, WhatRefusesEveryCallIsSaidByConfigAndDoctor) {
   EXPECT_TRUE(fs::is_empty(workspace()));
 }
 
-// Whoever names a place for the state believes that it is used.
+// An operator who names a place for the state believes that it is used.
 TEST_P(Config, AStateHomeThatIsNoPathIsRefused) {
   const Words commands[] = {
       {"run", "--", "true"}, {"call", "run_shell", R"({"cmd": "ls"})"}, {"config"}, {"approve", "list"}};

@@ -91,7 +91,7 @@ TEST_P(Managed, ADirectoryThatOthersCanWriteRefusesEverything) {
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 
-// A link leads to root's own file, in a directory where somebody else can put another in its place.
+// A link leads to root's own file, in a directory where another user can put another in its place.
 TEST_P(Managed, NorMayALinkLeadToWhereOthersCanWrite) {
   const Ran ran =
       under("{}",

@@ -75,7 +75,7 @@ TEST_P(Profiles, ExamplesHaveTheOperatorsLimitsProgramsAndRung) {
   EXPECT_TRUE(holds(R"(, "isolation": "subprocess")", of_host));
 }
 
-// Nobody comes to the workspace of an example again: what is kept of it would be kept for ever.
+// No later call comes to the workspace of an example: what is kept of it would be kept for ever.
 TEST_P(Profiles, ACheckThatIsKilledLeavesNothingBeyondTheNextCall) {
   const fs::path state = fs::path(state_home(as())) / "of-a-killed-check";
   Command check{.argv = {"timeout", "-s", "KILL", "1.5", cloche(), "profiles", "check", "mine"},
@@ -190,7 +190,7 @@ TEST_P(Profiles, AsTheDefaultItRefusesEveryCall) {
   EXPECT_TRUE(exited(cloche_words({"call", calls[0][0], calls[0][1]}), 0));
 }
 
-// Configured is not enforced: whoever asks is told, before a command is refused.
+// Configured is not enforced: a caller who asks is told, before a command is refused.
 TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
   const struct {
     const char* text;

@@ -1,4 +1,5 @@
-// What a declared name resolves to outside is judged before it is dialled, whoever answers for the name.
+// What a declared name resolves to outside is judged before it is dialled, whichever server answers for the
+// name.
 #include <algorithm>
 
 #include "egress/fixture.hpp"
@@ -151,7 +152,7 @@ TEST_P(Addresses, OfMoreThanOneHostAreRefused) {
       << called;
 }
 
-// The host's own routes say no: that is nobody's decision about this call.
+// The host's own routes say no: that is no decision about this call.
 TEST_P(Addresses, WithoutARouteAreAFailure) {
   const std::vector<std::string> lost = {"93.184.220.1",     "93.184.221.1",     "93.184.222.1",
                                          "2606:2800:223::1", "2606:2800:224::1", "2606:2800:225::1"};
@@ -280,7 +281,7 @@ TEST_P(Addresses, AreAskedOfAResolverNextDoor) {
   EXPECT_EQ(called.out, "near.cloche.test seen ping\n") << called;
 }
 
-// Nobody is asked who was not named.
+// No server is asked that was not named.
 TEST_P(Addresses, AreAskedOfNobodyWhereTheResolversCannotBeRead) {
   const PutOver resolver("/etc/resolv.conf", "nameserver fe80::53%no-such-link\nnameserver one.example\n");
   const Called called = echo({"tool.cloche.test"});

@@ -53,7 +53,7 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
   EXPECT_TRUE(next.denials.empty()) << next;
 }
 
-// One that was broken into: it is silent on its line and does not end. Nobody waits for that.
+// One that was broken into: it is silent on its line and does not end. No process waits for that.
 TEST_P(Faults, AGateThatHangsUpAndStaysIsEnded) {
   int gate = 0;
   auto call = pulling(gate);

@@ -209,7 +209,7 @@ TEST_P(Names, AHundredHostsAreCountedOneByOne) {
   }
 }
 
-// host.cloche is the host's loopback, and nobody outside is asked who that might be.
+// host.cloche is the host's loopback, and no server outside is asked which host that might be.
 TEST_P(Names, OfTheHostsLoopbackIsNobodysOutside) {
   stage().dns.tell("host.cloche", tool_address);
   const std::string script = file("host", "host.cloche 80 9 0 0\nGET / HTTP/1.1\r\n");

@@ -47,7 +47,7 @@ TEST_P(NetworkWords, TheLimitsOfASkillHoldForACommandOfTheOperators) {
                                                                         << smaller;
 }
 
-// A name alone would mean 80 and 443. Where there is no door the kernel refuses, and nobody hears of it.
+// A name alone would mean 80 and 443. Where there is no door the kernel refuses, and no process hears of it.
 TEST_P(NetworkWords, AnUndeclaredPortIsTheKernelsRefusal) {
   const Called called = shell({"tool.cloche.test:7001"}, "getent hosts evil.cloche.test; " +
                                                              client_program() + " connect 198.18.1.0 7002; " +

@@ -24,7 +24,7 @@ inline constexpr const char* tool_address = "93.184.216.35";
 inline constexpr const char* tool_address6 = "2606:2800:220:1::35";
 inline constexpr const char* resolver_address = "8.8.4.4";
 inline constexpr const char* near_resolver_address = "fe80::53";  // of its end of `out0` alone
-inline constexpr const char* dead_address = "93.184.216.99";      // nobody has it
+inline constexpr const char* dead_address = "93.184.216.99";      // no host has it
 // Of this side.
 inline constexpr const char* own_address = "93.184.217.1";
 inline constexpr const char* own_address6 = "2606:2800:221::1";

@@ -229,7 +229,8 @@ TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
   EXPECT_TRUE(contains(seen.out, "danger-full-access") && contains(seen.out, workspace())) << seen.out;
 
   EXPECT_TRUE(exited(outside("sleep 0.1; touch " + codex().string()), 0));
-  EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "it was changed since, and trusted by nobody";
+  EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1))
+      << "it was changed since, and the operator has not trusted it";
 }
 
 // With its time of writing, which says nothing about when it came there.

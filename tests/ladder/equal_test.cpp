@@ -52,7 +52,7 @@ TEST_P(Equal, ManyFilesOfNoSizeMeetALimit) {
   EXPECT_TRUE(counted || printed(ran, "No space left on device\n")) << ran.out << ran.err;
 }
 
-// Our own proof looks whether it is absent, where nobody has asked for it.
+// Our own proof looks whether it is absent, where no caller has asked for it.
 TEST_P(Equal, TheKernelsOwnFilesCanBeShown) {
   if (as() == As::self && has_box()) GTEST_SKIP() << "skipped: the kernel maps no ids for /sys";
   EXPECT_TRUE(printed(held({"--ro", "/sys"}, {"sh", "-c", "test -d /sys/kernel && echo shown"}), "shown\n"));

@@ -93,7 +93,7 @@ class Faults : public Rungs {
   // command. `victim` finds him, from the keeper.
   std::vector<Ran> survivors_of(const std::string& who, const std::function<int(int)>& victim) {
     std::vector<Ran> all;
-    // Or the first keeper may be that of a trial, which is made again when somebody kills it.
+    // Or the first keeper may be that of a trial, which is made again when a process kills it.
     EXPECT_TRUE(exited(run(on_rung({}, {"true"})), 0));
     for (const bool early : {true, false}) {
       const std::string killed = who + (early ? " early" : "");
@@ -144,7 +144,7 @@ TEST_P(Faults, TheKeeperIsKilled) {
     EXPECT_TRUE(contains(ran.err, "cloche: ")) << ran.err;
 }
 
-// Somebody in the box waits for a runtime that died with its keeper. The moment for it is short.
+// A process in the box waits for a runtime that died with its keeper. The moment for it is short.
 TEST_P(Faults, TheKeeperIsKilledWhileTheBoxWaits) {
   if (backend() != "runc") GTEST_SKIP() << "skipped: nothing waits for this one in a way that has no end";
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root sees what a process waits for";

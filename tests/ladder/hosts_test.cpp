@@ -282,7 +282,7 @@ TEST_P(Hosts, WhatABuilderSaysOfItsFailureIsSaidOnce) {
   }
 }
 
-// Whoever kills a trial does not choose the box of the calls that follow.
+// A process that kills a trial does not choose the box of the calls that follow.
 TEST_P(Hosts, ATrialThatIsKilledSaysNothingAboutTheHost) {
   configure(R"({"missing": "degrade"})");
   const Ran ran = on_host(killed("runsc", 1000) + "cloche run --isolation gvisor -- touch ran");
@@ -357,7 +357,7 @@ TEST_P(Hosts, AWorkspaceOnAMountThatForbidsSomethingDisturbsNobody) {
 }
 
 // As systemd's SystemCallArchitectures=native has it, and a runtime's profile that names one architecture:
-// whoever makes a call of another is ended.
+// a process that makes a call of another is ended.
 constexpr const char* native_calls_alone = R"(
 import ctypes, os, struct, sys
 kill, allow = 0x80000000, 0x7fff0000
@@ -393,7 +393,7 @@ TEST_P(Hosts, RootOfAUserNamespaceHasEveryBox) {
         on_host(std::string("setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur env "
                             "HOME=$HOME_OF $CLOCHE run --live --isolation ") +
                 rung.rung + " --backend " + rung.backend + " -- sh -c 'id -u; echo works > made; cat made'");
-    // The host's root, who owns the scene, is somebody else in there: no place for a scratch or a layer to be
+    // The host's root, who owns the scene, is another user in there: no place for a scratch or a layer to be
     // trusted.
     const bool without_box = rung.rung == std::string("subprocess");
     EXPECT_TRUE(without_box ? refused(ran, {125}, {"XDG_STATE_HOME"}) : printed(ran, "1000\nworks\n"))
@@ -570,7 +570,7 @@ TEST_P(Contained, ASubprocessWorks) {
   EXPECT_TRUE(printed(ran, "made\n400\n"));
 }
 
-// Whoever asks: a command, a tool call, a server or a hook.
+// For every request: a command, a tool call, a server or a hook.
 TEST_P(Contained, DegradeStepsDownBehindEveryDoorAndSaysSo) {
   configure(R"({"missing": "degrade"})");
   const std::string note = "stepped down to subprocess";

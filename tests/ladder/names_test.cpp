@@ -23,7 +23,7 @@ class Names : public Rungs {
     for (const auto& entry : fs::recursive_directory_iterator(workspace())) names.insert(entry.path());
     return names;
   }
-  // Files of the scene belong to whoever calls.
+  // Files of the scene belong to the caller.
   void make(const std::string& script) {
     ASSERT_TRUE(exited(run({.argv = {"bash", "-ec", script}, .as = as(), .cwd = workspace()}), 0));
   }

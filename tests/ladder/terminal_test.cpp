@@ -46,7 +46,7 @@ TEST_P(Terminals, ItIsTheControllingTerminal) {
   EXPECT_TRUE(exited(with.finish(), 0));
 }
 
-// As scripts do to write past a redirection; and nobody else's, of the same user as they may be.
+// As scripts do to write past a redirection; and not another process's, of the same user as it may be.
 TEST_P(Terminals, ItCanBeOpenedByItsNamesAndNoOtherCan) {
   auto with = talk(
       "own=$(tty); opens() { test -c \"$1\" && { : > \"$1\"; } 2>/dev/null && n=$((n + 1)); }\n"

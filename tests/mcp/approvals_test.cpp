@@ -120,7 +120,8 @@ TEST_F(McpApprovals, WhatIsPutAwayUnansweredIsFiledForTheOperator) {
   EXPECT_TRUE(touched());
 }
 
-// And it is not answered: an error under the id of our own question would be nobody's.
+// And it is not answered: an error under the id of our own question would be about no request of the
+// client's.
 TEST_F(McpApprovals, AMalformedAnswerIsANo) {
   McpClient client(scene);
   client.shake_hands(elicits);

@@ -245,6 +245,60 @@ open('.git/index', 'wb').write(data + hashlib.sha1(data).digest())
   }
 }
 
+// A call leaves a conflict, the host resolves it, and git remembers how for the next call.
+TEST_P(Commit, WhatResolvesAConflictIsRemembered) {
+  NEEDS("git");
+  ASSERT_TRUE(exited(
+      outside(
+          "git init -q -b main .; git config user.name A; git config user.email a@example.org; git config "
+          "rerere.enabled true; echo a > a; git add a; git commit -qm a; git checkout -qb other; echo "
+          "other > a; git commit -qam other; git checkout -q main; echo main > a; git commit -qam main"),
+      0));
+  const Answer conflict = after("git merge -q other");
+  EXPECT_EQ(conflict.json["exit_code"].number, 1);
+  EXPECT_EQ(conflict.json["quarantined"].array.size(), 0U) << conflict.ran.out;
+  EXPECT_NE(content(".git/MERGE_RR"), "");
+  EXPECT_TRUE(exited(outside("echo both > a; git commit -qam both; git reset -q --hard HEAD~1"), 0));
+  EXPECT_EQ(content(".git/MERGE_RR"), "");
+  EXPECT_EQ(content("a"), "main\n");
+  const Answer again = after("git merge -q other");
+  EXPECT_EQ(content("a"), "both\n") << again.ran.out;
+}
+
+// Git copies what a MERGE_RR names, also what the call itself does not see or reaches by a link alone.
+TEST_P(Commit, WhatIsHiddenIsNotCopiedByGit) {
+  NEEDS("git");
+  const std::string begin =
+      "rm -rf .git *; git init -q -b main .; git config user.name A; git config user.email a@example.org; "
+      "echo secret > key; echo a > a; git add a; git commit -qm a; mkdir .git/rr-cache";
+  const std::string id(40, '1');
+  const std::string resolution = "mkdir .git/rr-cache/" + id + "; printf '" + id + "\\t";
+  const std::string is_copied =
+      "echo b >> a; git commit -qam b; grep -rq secret .git/rr-cache && touch copied";
+  const struct {
+    std::string first;
+    std::string second;
+    std::string withheld;
+  } rows[] = {
+      {"true", resolution + "key\\0' > .git/MERGE_RR", "withheld .git/MERGE_RR"},
+      {"true", "ln -s key b; " + resolution + "b\\0' > .git/MERGE_RR", "withheld .git/MERGE_RR"},
+      {"echo b > b; " + resolution + "b\\0' > .git/MERGE_RR", "ln -sf key b", "withheld b"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.second);
+    ASSERT_TRUE(exited(outside(begin), 0));
+    after(row.first, {"--hide", "key"});
+    const Answer ran = after(row.second, {"--hide", "key"});
+    EXPECT_EQ(std::ranges::count(changes(ran.json), row.withheld), 1) << ran.ran.out;
+    outside(is_copied);
+    EXPECT_FALSE(is_there("copied"));
+    // The control: without Cloche git copies it.
+    ASSERT_TRUE(exited(outside(begin + "; " + row.first + "; " + row.second), 0));
+    outside(is_copied);
+    EXPECT_TRUE(is_there("copied")) << "the attack does not work on this host";
+  }
+}
+
 // What a configuration names from the top of a checkout is executed in every directory that becomes one.
 TEST_P(Commit, ADirectoryThatBecomesAWorkingTreeBringsNoHooksAlong) {
   const std::string hook =
@@ -728,7 +782,7 @@ TEST_P(Commit, AFullDiskOfTheStateDirectory) {
   EXPECT_TRUE(printed(fill(mount), "w\nnext\n"));
 }
 
-// rename(2) of a directory of the project is EXDEV on a layer, whoever says so.
+// rename(2) of a directory of the project is EXDEV on a layer, whichever program asks.
 TEST_P(Commit, ARenameThatFailedIsExplainedAsAGuess) {
   file("d/f", "text");
   file("rename.py", "import os\nos.rename('d', 'e')\n");
@@ -762,7 +816,7 @@ TEST_P(Commit, ALargeFileThatIsCopiedIsNamed) {
 }
 
 // What belongs to a commit comes with the clone; what something obeys by itself does not, and neither does
-// the same file where somebody may work.
+// the same file where a user may work.
 TEST_P(Commit, WhatACallClonesIsWhole) {
   NEEDS("git");
   ASSERT_TRUE(exited(outside(R"(set -e

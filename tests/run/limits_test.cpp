@@ -107,8 +107,8 @@ TEST_P(Limit, MemoryOfFilesInTmp) {
   EXPECT_TRUE(refused(ran, {137}, {"--memory", "64M"}));
 }
 
-// Whoever made himself undumpable is closed to an ordinary user, and a file without a name is in no
-// directory. In a layer nobody but the command can have it.
+// A process that made itself undumpable is closed to an ordinary user, and a file without a name is in no
+// directory. In a layer only the command can have it.
 TEST_P(Limit, DiskBehindADescriptorThatNobodyShows) {
   const Ran ran = cloche_run({"--disk", "20M"}, script(R"(
 import ctypes, os, time

@@ -60,7 +60,7 @@ print(ask(head + name + struct.pack('>2H', 1, 1)), ask(head + name + struct.pack
   EXPECT_EQ(ran.out, "None None 1 5 1\n3 3\n") << ran.out << ran.err;
 }
 
-// Whoever passes a setting means it.
+// A caller who passes a setting means it.
 TEST_P(NoNetwork, ProgramsAreToldNotToTryAgainUnlessTheCallerSaysSo) {
   const std::string show = "echo $npm_config_fetch_retries.$PIP_RETRIES.$CARGO_NET_RETRY";
   EXPECT_EQ(cloche_shell({}, show).out, "0.0.0\n");

@@ -122,7 +122,7 @@ TEST_P(Worktree, AForgedPointerToAnothersWorktreeShowsNothing) {
   expect_not_shown(main() / ".git");
 }
 
-// The git directory of a submodule is its own workspace's, and nobody else's.
+// The git directory of a submodule is its own workspace's, and no other workspace's.
 TEST_P(Worktree, OfASubmoduleAReadOnlyProfileWritesNothingAndOthersSeeNothing) {
   NEEDS("git");
   make_worktree();

@@ -204,7 +204,7 @@ TEST_P(Wrap, ANetworkCapabilityLeavesTheNetworkUnlessTheProfileHasNone) {
   EXPECT_TRUE(contains(ran.err, "net-namespace")) << ran.err;
 }
 
-// Whoever says it: what a tool declares is no answer to that.
+// For every caller: what a tool declares is no answer to that.
 TEST_P(Wrap, AConfiguredProfileWithoutNetworkIsKept) {
   const std::string capabilities = R"(["network:https:api.example.org"])";
   const char* configurations[] = {R"({"rules": [{"tool": "*", "profile": "readonly"}]})",
@@ -322,7 +322,7 @@ TEST_P(Wrap, AnswersByTheTableOfExitCodes) {
   EXPECT_TRUE(refused(wrap({"--backend", "bwrap"}, {"ls"}), {126}, {"rules", "no listing"}));
 }
 
-// Nobody who required more is handed less, whoever said it; in the words of `cloche run`.
+// A caller who required more is never handed less, whichever source said it; in the words of `cloche run`.
 TEST_P(Wrap, ABoxBelowTheRequiredLevelIsRefused) {
   const Words bwrap = {"--backend", "bwrap"};
   const Words runc = {"--backend", "oci"};

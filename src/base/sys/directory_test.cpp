@@ -56,7 +56,7 @@ TEST(Directory, IsOursAloneWhenNobodyElseCanPutAnotherInItsPlace) {
   if (::geteuid() == 0) {
     fs::permissions(scratch.path + "/a", fs::perms(0755));
     ASSERT_EQ(::chown((scratch.path + "/a").c_str(), 65534, 65534), 0);
-    EXPECT_FALSE(is_ours_alone(below)) << "somebody else's";
+    EXPECT_FALSE(is_ours_alone(below)) << "another user's";
   }
 }
 

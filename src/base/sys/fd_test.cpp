@@ -1,4 +1,4 @@
-// Who closes a descriptor, and that it happens once: a second close could hit somebody else's.
+// Who closes a descriptor, and that it happens once: a second close could hit another owner's.
 #include "base/sys/fd.hpp"
 
 #include <fcntl.h>
@@ -72,7 +72,7 @@ TEST(OwnedFd, ReleaseGivesItAway) {
   const OwnedFd again(number);
 }
 
-// The number is given to somebody else at once; a second close of ours would take it from them.
+// The number is given to another owner at once; a second close of ours would take it from them.
 TEST(OwnedFd, ClosesOnlyOnce) {
   OwnedFd owned(some_descriptor());
   const int number = owned.get();

@@ -139,7 +139,7 @@ TEST(Staged, OnlyGvisorIsSpeechless) {
   }
 }
 
-// Whoever can send it out makes it inside; gVisor's runner makes it before.
+// A runtime that can send it out makes it inside; gVisor's runner makes it before.
 TEST(Staged, ATerminalIsMadeByTheJailOrByTheRunner) {
   for (const bool wanted : {true, false}) {
     ConfinementPlan plan = default_plan();

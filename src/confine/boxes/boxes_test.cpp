@@ -82,7 +82,8 @@ TEST(Boxes, BubblewrapUnsharesTheNetworkUnlessItIsTheHosts) {
   ConfinementPlan plan = default_plan();
   EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}));
   plan.hosts = {"example.org"};
-  EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"})) << "nobody there tells names apart";
+  EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}))
+      << "no process there tells names apart";
   plan.network = Network::of_host;
   EXPECT_FALSE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}));
 }
@@ -262,7 +263,7 @@ TEST(Boxes, ProcessesOfRootsBundleAreNotCounted) {
                        [](const MissingLayer& layer) { return layer.id == LayerId::process_limit; });
   };
   OciOptions options = options_for(plan);
-  EXPECT_FALSE(lacks(options)) << "ids that nobody has";
+  EXPECT_FALSE(lacks(options)) << "ids that no user has";
   options.uids = {{.outside = 1001}};
   EXPECT_FALSE(lacks(options)) << "an ordinary user's own";
   options.uids = {{.outside = 0}};

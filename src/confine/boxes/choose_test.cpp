@@ -50,7 +50,7 @@ TEST(Choose, AnotherBackendOfTheSameRungIsNoStepDown) {
   EXPECT_TRUE(runc.value().notes.empty());
 }
 
-// Whoever names one and lets it be less gets another of its level before a lower level, and is told.
+// An operator who names one and lets it be less gets another of its level before a lower level, and is told.
 TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
   struct Row {
     Backend named;

@@ -98,7 +98,7 @@ TEST_F(RealCgroup, IsLimitedBeforeAnybodyIsInIt) {
   EXPECT_EQ(content(is_version2() ? "memory.max" : "memory.limit_in_bytes"),
             std::to_string(64ULL << 20) + "\n");
   EXPECT_EQ(content("pids.max"), "34\n") << "the first process of the sandbox is the one more";
-  EXPECT_EQ(content(is_version2() ? "cgroup.procs" : "tasks"), "") << "nobody is in it yet";
+  EXPECT_EQ(content(is_version2() ? "cgroup.procs" : "tasks"), "") << "no process is in it yet";
 }
 
 TEST_F(RealCgroup, HasAProcsFileForEachDirectory) {

@@ -178,7 +178,7 @@ TEST(OutsideId, WhereTheFileIsNotEverybodysNobodyElseHasTheSame) {
   }
 }
 
-// What a killed call has left is cleaned up only while nobody else has its id.
+// What a killed call has left is cleaned up only while no other call has its id.
 TEST(OutsideId, AnIdThatSomebodyElseHasNowIsNotCleanedUp) {
   const Scratch scratch;
   const std::string one = scratch.path + "/one";
@@ -215,7 +215,7 @@ TEST(OutsideId, NobodyHasTheSameWhicheverOfTheDirectoriesHeCanUse) {
           << after[1].directory;
     }
   }
-  // What a killed call has left is not taken away from whoever has its id by now, by another file.
+  // What a killed call has left is not taken away from the call that has its id by now, by another file.
   const unsigned left = claim_by(callers[1]).value().id;
   const auto next = claim_by(callers[2]).value();
   ASSERT_EQ(next.id, left);

@@ -56,13 +56,13 @@ class FlowTest : public testing::Test {
   sighandler_t before_ = SIG_DFL;
 };
 
-// By somebody else, before the command was there.
+// By another process, before the command was there.
 TEST_F(FlowTest, WhatWasTakenAsideIsPassedOnOrIsNot) {
   StreamRelay flow = outward();
   say("of the builder\n");
   EXPECT_EQ(flow.take_aside(3), "of ");
   EXPECT_EQ(flow.take_aside(100), "the builder\n");
-  EXPECT_EQ(flow.take_aside(100), "") << "there is no more, and nobody waits for it";
+  EXPECT_EQ(flow.take_aside(100), "") << "there is no more, and no reader waits for it";
   flow.move(unlimited);
   EXPECT_EQ(heard(), "");
   EXPECT_EQ(flow.bytes(), 0U);

@@ -215,7 +215,7 @@ DiskGrowth DiskWatch::measure(Root& root, const ProcessTable* table) {
   if (readable.ok()) walk.directory(std::move(readable).value(), 0);
   if (table != nullptr) add_deleted(*table, walk);
   const DiskGrowth growth = walk.growth(gone);
-  // Nobody but the command can have hidden something in a layer of the call's own.
+  // Only the command can have hidden something in a layer of the call's own.
   if (!own || !walk.hides_something()) return growth;
   return {std::max(growth.bytes, gone.bytes), std::max(growth.files, gone.files)};
 }

@@ -1,4 +1,4 @@
-// Growth of a directory, on a file system in memory where possible: there nobody else writes meanwhile.
+// Growth of a directory, on a file system in memory where possible: there no other process writes meanwhile.
 #include "confine/watch/disk_watch.hpp"
 
 #include <fcntl.h>
@@ -79,7 +79,7 @@ TEST_F(DiskWatchTest, CountsAFileOnceHoweverManyNamesItHas) {
   EXPECT_LT(growth->bytes, 4 * mebi);
 }
 
-// Somebody else fills the disk beside the workspace: none of the command's business.
+// Another process fills the disk beside the workspace: none of the command's business.
 TEST_F(DiskWatchTest, BlamesTheCommandForItsOwnDirectoryAlone) {
   fs::create_directory(root_ + "/workspace");
   DiskWatch watch({{root_ + "/workspace"}}, mebi, 10);
@@ -201,7 +201,7 @@ TEST_F(SizeWatchTest, WhatIsTooLargeAlreadyIsTooLarge) {
   EXPECT_FALSE(watch.beyond_limit());
 }
 
-// Space that somebody else has given back hides what was taken; a walk does not ask for it.
+// Space that another process has given back hides what was taken; a walk does not ask for it.
 TEST_F(SizeWatchTest, AWalkSeesAllOfIt) {
   SizeWatch watch(root_, 1 * mebi);
   write("before", 2 * mebi);

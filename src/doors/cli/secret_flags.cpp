@@ -142,7 +142,8 @@ Result<void> read_secrets(const SecretFlags& flags, const Environment& environme
   std::set<std::string> given;
   for (const auto& flag : flags.secrets) {
     if (!given.insert(flag.name).second) return usage_error("--secret " + flag.name + " is given twice");
-    put(request.secrets, {flag.name, TRY(value_of(flag, environment))});
+    std::string value = TRY(value_of(flag, environment));
+    put(request.secrets, {flag.name, std::move(value)});
   }
   return {};
 }

@@ -145,7 +145,8 @@ Result<void> check_unchanged(const std::string& file, const std::string& before)
 Result<void> replace(const std::string& file, const std::string& before, const std::string& text) {
   const Ownership owner = TRY(ownership_of(file));
   if (!make_private_directories(std::string(parent_of(file)))) return system_error("make " + file);
-  const std::string fresh = file + "." + TRY(random_word(8));
+  const std::string word = TRY(random_word(8));
+  const std::string fresh = file + "." + word;
   auto done = write_whole(fresh, text, owner);
   if (done.ok()) done = check_unchanged(file, before);
   if (done.ok() && ::rename(fresh.c_str(), file.c_str()) != 0) done = system_error("write " + file);
@@ -247,7 +248,8 @@ Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const 
   std::vector<std::string> flags;
   if (!arguments.workspace.empty()) {
     TRY(check_workspace(arguments, settings, environment));
-    flags = {"--workspace", TRY(sys::hold(arguments.workspace)).path};
+    const auto held = TRY(sys::hold(arguments.workspace));
+    flags = {"--workspace", held.path};
   }
   if (!arguments.timeout.empty()) {
     TRY(judging_ms(arguments.timeout));

@@ -39,7 +39,8 @@ std::string resource_json(const std::string& uri) {
 Result<OfferedPrompt> prompt_of(const std::string& path) {
   const std::string text = TRY(sys::read_file(path, max_skill_bytes));
   const Skill skill = TRY(read_skill(text, path, Trust::project));
-  return OfferedPrompt{skill.name, skill.description, std::string(TRY(skill_body(text, path)))};
+  const std::string_view body = TRY(skill_body(text, path));
+  return OfferedPrompt{skill.name, skill.description, std::string(body)};
 }
 
 Result<Catalog> make_catalog(const Gateway& gateway, const Skill* skill, const std::string& task,

@@ -74,8 +74,8 @@ constexpr unsigned word(size_t offset) { return static_cast<unsigned>(offset); }
 
 // Linear: a relay makes few calls, and the most frequent could stand first; what counts is that it is read in
 // one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP, since the one that asks for
-// routes is open already. Of a call without a network it dials nobody, and makes no socket at all.
-enum class Dials { nobody, hosts };
+// routes is open already. Of a call without a network it dials no host, and makes no socket at all.
+enum class Dials { none, hosts };
 bool filter_calls(Dials dials) {
   constexpr size_t most = 2 * std::size(allowed_calls) + 16;
   sock_filter code[most];
@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
   egress::Routes routes;
   if (!settings.ok() || !routes.works()) return 125;
   const bool named = !settings.value().named.empty() || !settings.value().below.empty();
-  if (!lock_in(ids, named ? Dials::hosts : Dials::nobody)) return 125;
+  if (!lock_in(ids, named ? Dials::hosts : Dials::none)) return 125;
   std::vector<OwnedFd> open;
   for (unsigned i = 0; i < listeners; ++i) open.emplace_back(egress_first_listener_fd + static_cast<int>(i));
   egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver, interfaces), routes);

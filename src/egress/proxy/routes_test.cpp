@@ -104,7 +104,7 @@ TEST(Route, OfTheLoopbackNeverLeadsOut) {
   }
 }
 
-// Whoever takes the gate over learns no more by it than where an address leads.
+// An attacker who takes the gate over learns no more by it than where an address leads.
 TEST(Route, SocketHearsOfNothingElse) {
   const OwnedFd fd = route_socket();
   ASSERT_TRUE(fd);

@@ -67,7 +67,7 @@ TEST(NameAddresses, ADeclaredNameBelowAWildcardHasThePortsOfBoth) {
   EXPECT_FALSE(book.is_declared(*host, 80));
 }
 
-// Names below a wildcard are a channel to whoever answers for it: so many, so long, and no more.
+// Names below a wildcard are a channel to the server that answers for it: so many, so long, and no more.
 TEST(NameAddresses, Lesson3NamesBelowAWildcardAreBounded) {
   NameAddresses many(egress_settings({"*.b.org:443"}, Limits{}, true));
   size_t known = 0;

@@ -180,7 +180,7 @@ TEST(Questions, WhereTheOperatorMustAnswerNobodyElseIsAsked) {
   EXPECT_EQ(operators.asked, 1);
 }
 
-// A no is about one call. Whoever is asked again may have changed their mind.
+// A no is about one call. An approver who is asked again may have another answer.
 TEST(Questions, EachQuestionHasItsOwnAnswer) {
   Questions questions;
   Scripted no(Reply::no);

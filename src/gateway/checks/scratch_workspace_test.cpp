@@ -78,7 +78,7 @@ std::string left_by_a_killed_process(const std::string& state) {
   EXPECT_GT(::read(said[0], path, sizeof path - 1), 0);
   ::close(said[0]);
   ::close(said[1]);
-  EXPECT_TRUE(fs::exists(path)) << "nobody was left to remove it";
+  EXPECT_TRUE(fs::exists(path)) << "no process was left to remove it";
   return path;
 }
 
@@ -110,7 +110,7 @@ TEST(ScratchWorkspace, ACallLeavesAloneWhatIsInUse) {
   EXPECT_TRUE(fs::is_empty(notes));
 }
 
-// Somebody else has removed it, or the host was started anew.
+// Another process has removed it, or the host was started anew.
 TEST(ScratchWorkspace, ANoteOfWhatIsGoneGoes) {
   const Scratch scratch;
   fs::remove_all(left_by_a_killed_process(scratch.path));

@@ -107,7 +107,7 @@ TEST(RulesThatNeverDecide, AreNamedWithTheirPlace) {
     EXPECT_TRUE(rules_that_never_decide(rules_of_user(right)).empty()) << right;
 }
 
-// Whoever names a level for everybody says himself whether there may be less.
+// The operator who names a level for every user also says whether there may be less.
 TEST(WishFor, OnlyTheManagedFileLetsItsOwnRungBeSteppedDownFrom) {
   struct Row {
     FileTexts files;

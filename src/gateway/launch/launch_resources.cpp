@@ -336,11 +336,12 @@ Result<LaunchSpec> LaunchResources::render_boxed(const ConfinementPlan& plan, co
     skeletons_[1] = std::move(still).value();
     etc = ready(skeletons_[1]);
   }
+  std::string box_name = TRY(fresh_box_name());
   return render_staged(backend_, plan, probe, resources_,
                        {.jail = installation.jail,
                         .program = program,
                         .highest_limits = own_hard_limits(),
-                        .name = TRY(fresh_box_name()),
+                        .name = std::move(box_name),
                         .mounts = look_at_source_mounts(plan),
                         .etc = std::move(etc)});
 }

@@ -39,7 +39,7 @@ namespace {
 // As linux/falloc.h has them, in numbers: FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE.
 constexpr uint32_t space_requests[] = {0x40305828, 0x4030582a, 0x40305839};
 
-// Of these kinds a file system is asked, and whoever owns a file may ask by any descriptor of it.
+// Of these kinds a file system is asked, and the owner of a file may ask by any descriptor of it.
 constexpr uint64_t file_system_kinds[] = {'f', 'v', 'X', BTRFS_IOCTL_MAGIC, 0xf5, 'r'};
 // The others of these kinds; the last is FAT_IOCTL_GET_ATTRIBUTES.
 constexpr uint32_t harmless_requests[] = {FS_IOC_GETFLAGS,   _IOR('f', 3, long), FS_IOC_FIEMAP,
@@ -361,7 +361,7 @@ class Oracle {
     }
   }
 
-  // Of 0 by whoever asks, and of any other number, in which some bit is set, by the warden.
+  // Of 0 by every process, and of any other number, in which some bit is set, by the warden.
   void add_schedule(int number) {
     permit(number, {SCMP_A0(SCMP_CMP_MASKED_EQ, low_word, 0)});
     for (uint64_t bit = 1; bit <= low_word; bit <<= 1)
@@ -477,7 +477,7 @@ TEST_P(FilterAgainstLibseccomp, AgreesOnEveryNumber) {
   }
 }
 
-// In a view they are allowed whatever they say: there is nobody else to say it of.
+// In a view they are allowed whatever they say: there is no other user to say it of.
 bool is_plain_in_a_view(int number) {
   return number == SYS_setpriority || number == SYS_ioprio_set || number == SYS_sched_setparam ||
          number == SYS_sched_setscheduler || number == SYS_sched_setaffinity || number == SYS_sched_setattr;
@@ -643,7 +643,7 @@ TEST(Filter, EveryCallThatIsDecidedByItsArgumentsIsTried) {
   }
 }
 
-// A call that is carried out by somebody else costs twice, and only where no view keeps it in.
+// A call that the warden carries out costs twice, and only where no view keeps it in.
 TEST(Filter, OnlyWithoutAViewAnybodyIsAsked) {
   for (const auto& variant : variants) {
     for (uint32_t number = 0; number <= last_number; ++number) {

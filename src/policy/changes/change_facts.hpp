@@ -109,6 +109,11 @@ struct ChangeFacts {
   // Changed configurations with a remote in Cloche's own directory.
   std::set<TreePath> unjudged_remotes = {};
   std::set<TreePath> sha256_indexes = {};  // changed ones of a repository whose objects have long names
+  // Changed files MERGE_RR of a repository whose working tree is the directory around its .git.
+  std::set<TreePath> usual_working_trees = {};
+  // What git of the host will copy and overwrite: the paths in each MERGE_RR around the changes, as the call
+  // left it.
+  std::set<TreePath> to_be_resolved = {};
   std::map<TreePath, GitContents> git_contents = {};
   // By checkout: the git directories that it had before the call, and those that these share.
   std::map<TreePath, std::set<TreePath>> git_directories = {};

@@ -18,6 +18,9 @@ constexpr unsigned set_user_id = 04000;
 constexpr unsigned set_group_id = 02000;
 constexpr unsigned world_write = 00002;
 
+constexpr const char* resolved_link_reason =
+    "git waits there for a conflict to be resolved, and reads and writes what a link there leads to";
+
 constexpr const char* link_reason =
     "it is a link that leads out of the directories of the call, and a program that writes through it later "
     "writes there";
@@ -43,6 +46,7 @@ class ChangeJudge {
   Reason judge_mode(const Change& change) const;
   Reason judge_attributes(const Change& change) const;
   Reason judge_link(const Change& change) const;
+  bool is_to_be_resolved(const Change& change) const;
   Reason judge_own(const Change& change) const;
   Reason judge_hidden(const Change& change) const;
   bool is_allowed(const Change& change) const;
@@ -134,10 +138,20 @@ std::optional<std::string> ChangeJudge::judge_attributes(const Change& change) c
   return std::nullopt;
 }
 
+// It, or something below it.
+bool ChangeJudge::is_to_be_resolved(const Change& change) const {
+  if (facts_.to_be_resolved.contains(change.where())) return true;
+  const std::string within = change.path + "/";
+  const auto below = facts_.to_be_resolved.lower_bound({change.tree, within});
+  return below != facts_.to_be_resolved.end() && below->tree == change.tree &&
+         below->path.starts_with(within);
+}
+
 std::optional<std::string> ChangeJudge::judge_link(const Change& change) const {
   if (change.after->kind != FileKind::link) return std::nullopt;
   const bool is_same = change.kind == ChangeKind::changed && !change.differs.contents && !change.differs.kind;
   if (is_same) return std::nullopt;
+  if (is_to_be_resolved(change)) return resolved_link_reason;
   // A name on its way may be made a link later, and .. behind it would lead elsewhere then.
   if (climbs_behind_a_name(change.after->link) && !moved_.only_moved(change, MovedChanges::Proof::contents))
     return "it is a link that goes up (..) behind a name, and where that leads can change";

@@ -212,6 +212,17 @@ const Row moves[] = {
 const char* const harmless = "[core]\n\tbare = false\n[user]\n\temail = a@b\n";
 const char* const evil = "[core]\n\tfsmonitor = ./x\n";
 
+std::string merge_rr_of(const Paths& paths) {
+  std::string text;
+  for (const auto& path : paths) text += std::string(40, 'a') + "\t" + path + '\0';
+  return text;
+}
+void add_merge_rr(ChangeFacts& facts, const Paths& paths) {
+  add_repository(facts);
+  facts.texts_after[{0, ".git/MERGE_RR"}] = merge_rr_of(paths);
+  facts.usual_working_trees = {{0, ".git/MERGE_RR"}};
+}
+
 const Row repositories[] = {
     {"what git writes",
      {changed(".git/index"), created(".git/refs/heads/x"), changed(".git/HEAD"),
@@ -235,11 +246,69 @@ const Row repositories[] = {
        facts.texts_after[{0, ".git/index"}] = empty_index + std::string(12, '\0');
        facts.sha256_indexes.insert({0, ".git/index"});
      }},
-    {"no files that git would copy", {created(".git/MERGE_RR", file(0644, 0))}, add_repository},
-    {"files that git would copy",
-     {created(".git/MERGE_RR", file(0644, 5))},
+    {"no files that git would copy",
+     {created(".git/MERGE_RR", file(0644, 0))},
+     [](ChangeFacts& facts) { add_merge_rr(facts, {}); }},
+    {"a list of files that could not be read",
+     {created(".git/MERGE_RR", file(0644, 5)), created("a")},
      add_repository,
      {".git/MERGE_RR"}},
+    {"files that the call wrote",
+     {created(".git/MERGE_RR"), created("a"), changed("src/b")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a", "src/b"});
+     }},
+    {"a file that it did not write",
+     {created(".git/MERGE_RR"), created("a")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a", "key"});
+     },
+     {".git/MERGE_RR"}},
+    {"one that waited before",
+     {changed(".git/MERGE_RR")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a"});
+       facts.texts_before[{0, ".git/MERGE_RR"}] = merge_rr_of({"b", "a"});
+     }},
+    {"one that is deleted, and one that is a directory",
+     {created(".git/MERGE_RR", file(0644, 90, 2)), deleted("a"), created("d", directory())},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a", "d"});
+     },
+     {".git/MERGE_RR"}},
+    {"one that is a member",
+     {created(".git/MERGE_RR"), created(".envrc")},
+     [](ChangeFacts& facts) { add_merge_rr(facts, {".envrc"}); },
+     {".envrc", ".git/MERGE_RR"}},
+    {"one that is a link",
+     {created(".git/MERGE_RR"), created("a", link("b"))},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a"});
+       facts.links[{0, "a"}] = inside("b");
+     },
+     {".git/MERGE_RR"}},
+    {"by a working tree that is not known",
+     {created(".git/MERGE_RR"), created("a")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a"});
+       facts.usual_working_trees.clear();
+     },
+     {".git/MERGE_RR"}},
+    {"a list that is a link",
+     {created(".git/MERGE_RR", link("../a")), created("a")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {"a"});
+       facts.links[{0, ".git/MERGE_RR"}] = inside("a");
+     },
+     {".git/MERGE_RR"}},
+    {"links where a conflict waits, and around it",
+     {created("a", link("b")), created("d", link("e")), created("d2", link("e")), created("f", link("e"))},
+     [](ChangeFacts& facts) {
+       add_repository(facts);
+       facts.to_be_resolved = {{0, "a"}, {0, "d/x/y"}, {0, "d2x"}, {0, "f!"}};
+       for (const char* name : {"a", "d", "d2", "f"}) facts.links[{0, name}] = inside("e");
+     },
+     {"a", "d"}},
     {"a configuration",
      {changed(".git/config")},
      [](ChangeFacts& facts) {
@@ -434,7 +503,7 @@ void add_submodule(ChangeFacts& facts) {
 }
 
 const Row new_repositories[] = {
-    {"what only acts where somebody asks for it",
+    {"what only acts where the user asks for it",
      a_clone("x",
              {".envrc", ".npmrc", ".pre-commit-config.yaml", ".cargo/config.toml", ".vscode/settings.json"}),
      add_words},

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "base/lists.hpp"
+#include "base/text/visible_text.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
 #include "policy/protected/git_index.hpp"
+#include "policy/protected/git_resolutions.hpp"
 
 namespace cloche {
 namespace {
@@ -78,10 +80,11 @@ std::optional<std::string> ChangedMemberJudge::judge_side(const Change& change, 
     return std::nullopt;
   if (side == Side::after && is_harmless_there(change, *member)) return std::nullopt;
   auto danger = judge_rule(change, *member);
-  // A configuration that names files of its checkout names others at another place.
+  // A configuration that names files of its checkout names others at another place, and so does a MERGE_RR.
   const auto text = facts_.texts_after.find({change.tree, change.path});
-  const bool names_places = member->rule == MemberRule::git_config && text != facts_.texts_after.end() &&
-                            !places_said(text->second).places.empty();
+  const bool names_places = member->rule == MemberRule::git_resolutions ||
+                            (member->rule == MemberRule::git_config && text != facts_.texts_after.end() &&
+                             !places_said(text->second).places.empty());
   if (danger && !names_places && moved_.only_moved(change, MovedChanges::Proof::contents))
     return std::nullopt;
   return danger;
@@ -98,11 +101,7 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
     case MemberRule::git_todo:
     case MemberRule::git_strategy: return judge_text(change, member);
     case MemberRule::git_index: return judge_index(change, member);
-    case MemberRule::git_resolutions: {
-      const bool names_files =
-          change.after && (change.after->kind != FileKind::file || change.after->size > 0);
-      return names_files ? Danger(member.reason) : std::nullopt;
-    }
+    case MemberRule::git_resolutions: return judge_resolutions(change, member);
     case MemberRule::git_link:
     case MemberRule::git_pointer:
       if (!change.after) return std::nullopt;
@@ -196,6 +195,32 @@ std::optional<std::string> ChangedMemberJudge::judge_index(const Change& change,
   const auto names = facts_.sha256_indexes.contains(change.where()) ? ObjectNames::sha256 : ObjectNames::sha1;
   if (const auto danger = danger_in_git_index(text->second, names))
     return std::string(member.reason) + ", and " + *danger;
+  return std::nullopt;
+}
+
+// A merge in a call leaves its conflicts in files that it wrote, in the working tree around the .git. These
+// are judged as changes of their own: so none of them is hidden, a link or behind one, or a protected file.
+// With any other file git on the host would do what the call itself could not.
+std::optional<std::string> ChangedMemberJudge::judge_resolutions(const Change& change,
+                                                                 const Membership& member) {
+  if (!change.after) return std::nullopt;
+  const TreePath where = change.where();
+  const auto text = facts_.texts_after.find(where);
+  if (change.after->kind != FileKind::file || text == facts_.texts_after.end())
+    return std::string(member.reason);
+  const auto named = paths_in_merge_rr(text->second);
+  if (!named) return std::string(member.reason) + ", and it is not written as git writes one";
+  if (!named->empty() && !facts_.usual_working_trees.contains(where)) return std::string(member.reason);
+  const auto then = facts_.texts_before.find(where);
+  const auto known = then != facts_.texts_before.end() ? paths_in_merge_rr(then->second) : std::nullopt;
+  const std::string top(directory_in(directory_in(change.path)));
+  for (const std::string& path : *named) {
+    const Change* written = directories_.find(change.tree, joined(top, path));
+    const bool is_written =
+        written != nullptr && is_kind(written->after, FileKind::file) && !danger_in(*written);
+    if (!is_written && !(known && contains(*known, path)))
+      return std::string(member.reason) + ", and the call did not write '" + shown(path) + "'";
+  }
   return std::nullopt;
 }
 

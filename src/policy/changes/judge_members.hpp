@@ -30,12 +30,13 @@ class ChangedMemberJudge {
   Danger judge_hooks(const Change& change, const Membership& member);
   Danger judge_text(const Change& change, const Membership& member);
   Danger judge_index(const Change& change, const Membership& member);
+  Danger judge_resolutions(const Change& change, const Membership& member);
   Danger judge_pointer(const Change& change, std::string_view reason);
   Danger judge_target(const Change& change, const TreePath& target, std::string_view reason);
   Danger judge_linked_repository(const Change& change);
   Danger judge_becoming(const Change& change);
   Danger judge_executed(const Change& change);
-  // A checkout that the call made, where nobody has worked yet.
+  // A checkout that the call made, where no user has worked yet.
   struct NewCheckout {
     bool has_own_git =
         false;  // its git directory is new as well, and so has no hooks but those that are judged

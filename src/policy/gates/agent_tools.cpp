@@ -43,11 +43,11 @@ class Reader {
     TRY(refuse_unknown_keys(item, {"agent", "tool", "reason", "check", "arguments", "pass", "ask"}, source_));
     const JsonValue* schema = item.find("arguments");
     if (schema == nullptr || !schema->is_object()) return wrong(item, "arguments is no schema");
-    AgentToolRow row{.agent = TRY(required_text(item, "agent", source_)),
-                     .tool = TRY(required_text(item, "tool", source_)),
-                     .reason = TRY(required_text(item, "reason", source_)),
-                     .check = TRY(check_of(item)),
-                     .arguments = TRY(JsonSchema::compile(*schema, source_))};
+    AgentToolRow row{.arguments = TRY(JsonSchema::compile(*schema, source_))};
+    row.agent = TRY(required_text(item, "agent", source_));
+    row.tool = TRY(required_text(item, "tool", source_));
+    row.reason = TRY(required_text(item, "reason", source_));
+    row.check = TRY(check_of(item));
     if (row.agent != "claude" && row.agent != "codex") return wrong(item, "agent is claude or codex");
     TRY(examples_hold(item, "pass", true, row));
     TRY(examples_hold(item, "ask", false, row));

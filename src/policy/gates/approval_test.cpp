@@ -215,7 +215,7 @@ TEST(Approval, WhichAnswersAreAYes) {
   const uint64_t now = 1000;
   const Answer yes{"d", Decision::allow, 2000, 1};
   const AnswersRow rows[] = {
-      {"nobody has answered", {}, false},
+      {"no approver has answered", {}, false},
       {"a yes", {yes}, true},
       {"a yes to another plan", {{"e", Decision::allow, 2000, 1}}, false},
       {"a yes without a digest", {{"", Decision::allow, 2000, 1}}, false},

@@ -19,7 +19,7 @@ TEST(LoadoutGate, UnsetNoneAndAListAreThreeThings) {
   EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
   c.intent.tool = "";
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
-  EXPECT_EQ(loadout_gate(Case{}).decision, Decision::deny) << "what nobody filled in grants nothing";
+  EXPECT_EQ(loadout_gate(Case{}).decision, Decision::deny) << "what was not filled in grants nothing";
 }
 
 TEST(ShapeGate, SaysWhichShapeAndWhere) {
@@ -219,7 +219,7 @@ TEST(PathGate, WhereACallStartsIsInTheWorkspace) {
     for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
       Case c = case_of("ls", profile);
       c.intent.cwd = row.fact.written;
-      EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny) << "nobody looked";
+      EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny) << "it was not looked for";
       c.facts.cwd = row.fact;
       EXPECT_EQ(path_gate(c, shapes()).decision, row.decision) << row.fact.written;
     }

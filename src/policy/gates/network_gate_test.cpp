@@ -137,7 +137,8 @@ TEST(NetworkGate, WhatACommandMayReachIsSaid) {
       << "passive commands have none";
 }
 
-// Whoever declared the hosts: what runs with a network is asked about, and nothing else is.
+// By operator or skill, whichever declared the hosts: what runs with a network is asked about, and nothing
+// else is.
 TEST(NetworkGate, SupervisedAsksForEveryCallThatRunsWithANetwork) {
   using Start = Case (*)(CommandProfile);
   const Start command = [](CommandProfile most) { return case_of("python3 x.py", most); };

@@ -191,8 +191,8 @@ void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& fi
                        .why = "the host's own, with its network"});
 }
 
-// In a box no process of ours answers questions: with one that asks nobody a look-up fails at once all the
-// same, as of a name that does not exist.
+// In a box no process of ours answers questions: with one that asks no process a look-up fails at once all
+// the same, as of a name that does not exist.
 void look_in_files_alone(ConfinementPlan& plan) {
   constexpr std::string_view path = "/etc/nsswitch.conf";
   std::erase_if(plan.view.edit(), [&](const ViewEntry& entry) { return entry.target == path; });

@@ -39,7 +39,9 @@ constexpr std::string_view harmless[] = {
     "core.commitgraph",
     "core.compression",
     "core.eol",
+    "core.excludesfile",  // by is_excludes_file
     "core.filemode",
+    "core.fsmonitor",  // by is_no
     "core.ignorecase",
     "core.logallrefupdates",
     "core.longpaths",
@@ -181,15 +183,38 @@ bool is_remote_name(std::string_view value) {
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
+// Git hands names of sections on to programs of its own, as words.
+bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
+
+// A path of the checkout, and none of git's.
+bool is_path_of_checkout(std::string_view value) {
+  const auto names = components_of(value);
+  const auto is_gits = [](std::string_view name) { return folded_name(name) == ".git"; };
+  return is_no_option(value) && !value.starts_with('/') && !has_dots(value) &&
+         std::ranges::none_of(names, is_gits);
+}
+
+// As git reads one, but for other ways to write 0. A key alone is a yes, and any other value a program; a yes
+// starts a program of git's own, which goes on.
+bool is_no(const GitConfigEntry& entry) {
+  constexpr std::string_view words[] = {"", "0", "false", "no", "off"};
+  return entry.has_value && contains(words, ascii::lowered(entry.value));
+}
+
+// A file of patterns in the checkout can do what a .gitignore or .git/info/exclude can, which every call may
+// write: keep files out of `git status`, or bring back what the user's own patterns keep out. At another
+// place git would open a device or a pipe. Git puts a home for "~" and its own directory for "%(prefix)".
+bool is_excludes_file(std::string_view value) {
+  return !value.empty() && is_path_of_checkout(value) &&
+         std::string_view("~%:").find(value.front()) == std::string_view::npos;
+}
+
 // A word, of which none lets every user write, or the mode that git gives its files, in octal.
 bool is_private(std::string_view value) {
   const bool is_word = std::all_of(value.begin(), value.end(), [](char c) { return c >= 'a' && c <= 'z'; });
   const bool is_octal = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '7'; });
   return is_word || value == "2" || (is_octal && (value.back() & 2) == 0);
 }
-
-// Git hands names of sections on to programs of its own, as words.
-bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
 
 bool is_name_harmless(const GitConfigEntry& entry) {
   return entry.section == "remote" ? is_remote_name(entry.name) : is_no_option(entry.name);
@@ -208,24 +233,19 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
   if (name == "core.sharedrepository" && !is_private(entry.value))
     return name + " lets every user write to what git writes";
+  if (name == "core.fsmonitor" && !is_no(entry)) return name + " runs a program";
+  if (name == "core.excludesfile" && !is_excludes_file(entry.value))
+    return name + " names no file of the checkout";
   const bool is_branch = name == "branch.*.merge" || name == "submodule.*.branch";
   if (is_branch && !is_no_option(entry.value)) return name + " is an option";
   return std::nullopt;
-}
-
-// A directory of the checkout, and none of git's.
-bool is_submodule_path(std::string_view value) {
-  const auto names = components_of(value);
-  const auto is_gits = [](std::string_view name) { return folded_name(name) == ".git"; };
-  return is_no_option(value) && !value.starts_with('/') && !has_dots(value) &&
-         std::ranges::none_of(names, is_gits);
 }
 
 // What only a .gitmodules says.
 bool is_known_of_submodule(const GitConfigEntry& entry) {
   constexpr std::string_view updates[] = {"checkout", "merge", "none", "rebase"};
   const std::string kind = kind_of(entry);
-  if (kind == "submodule.*.path") return is_submodule_path(entry.value);
+  if (kind == "submodule.*.path") return is_path_of_checkout(entry.value);
   if (kind == "submodule.*.update") return contains(updates, entry.value);
   return kind == "submodule.*.shallow" || kind == "submodule.*.ignore" ||
          kind == "submodule.*.fetchrecursesubmodules";

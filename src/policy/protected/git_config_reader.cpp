@@ -99,6 +99,7 @@ std::optional<GitConfigEntry> GitConfigReader::read_entry() {
   auto value = *c == '=' ? read_value() : std::nullopt;
   if (!value) return std::nullopt;
   entry.value = *std::move(value);
+  entry.has_value = true;
   return entry;
 }
 

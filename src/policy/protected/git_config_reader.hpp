@@ -14,6 +14,7 @@ struct GitConfigEntry {
   std::string name = {};
   std::string key = {};    // lower case
   std::string value = {};  // empty for a key alone, which is a yes
+  bool has_value = false;
 
   bool operator==(const GitConfigEntry&) const = default;
 };

@@ -25,6 +25,13 @@ TEST(GitConfig, WhatGitItselfWritesStays) {
       "[index]\n\tsparse = true\n",
       "[uploadpack]\n\tallowFilter = true\n",
       "[rebase]\n\tautosquash = true\n\tautostash = true\n[advice]\n\tdetachedHead = false\n",
+      "[core]\n\tfsmonitor = false\n",
+      "[core]\n\tFSMonitor = No\n",
+      "[core]\n\tfsmonitor = OFF # here\n",
+      "[core]\n\tfsmonitor = 0\n",
+      "[core]\n\tfsmonitor =\n",
+      "[core]\n\tfsmonitor = \"\"\n",
+      "[core]\n\texcludesFile = tools/ignored\n",
   };
   for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text, {}), std::nullopt) << text;
 }
@@ -38,6 +45,21 @@ TEST(GitConfig, SaysHowObjectsAreNamed) {
 TEST(GitConfig, WhatRunsSomethingDoesNot) {
   const std::string_view rows[] = {
       "[core]\n\tfsmonitor = ./x\n",
+      "[core]\n\tfsmonitor = true\n",
+      "[core]\n\tfsmonitor = 1\n",
+      "[core]\n\tfsmonitor\n",
+      "[core]\n\tfsmonitor = falsee\n",
+      "[core]\n\tfsmonitor = false x\n",
+      "[core]\n\tfsmonitor = no/../x\n",
+      "[core \"x\"]\n\tfsmonitor = false\n",
+      "[core]\n\texcludesFile = /dev/watchdog\n",
+      "[core]\n\texcludesFile = ~/.ignore\n",
+      "[core]\n\texcludesFile = ../ignore\n",
+      "[core]\n\texcludesFile = a/../../b\n",
+      "[core]\n\texcludesFile = %(prefix)/x\n",
+      "[core]\n\texcludesFile = :(optional)/dev/tty\n",
+      "[core]\n\texcludesFile = .git/config\n",
+      "[core]\n\texcludesFile\n",
       "[core]\n\thooksPath = ../hooks\n",
       "[CORE]\n\tFSMONITOR = ./x\n",
       "[core]\n\tsshCommand = x\n",

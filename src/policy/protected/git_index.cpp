@@ -186,23 +186,6 @@ bool is_same_as(std::string_view one, std::string_view other, size_t id_bytes) {
   return !left.failed() && !right.failed();
 }
 
-// As git itself wants every name that it adds.
-bool is_path_of_git(std::string_view path) {
-  for (;;) {
-    const size_t slash = path.find('/');
-    const std::string_view name = path.substr(0, slash);
-    if (name.empty() || name == "." || name == "..") return false;
-    const bool is_plain = name.front() != '.' && name.find('~') == std::string_view::npos &&
-                          static_cast<unsigned char>(name.front()) < 0x80;
-    if (!is_plain) {
-      const std::string folded = folded_name(name);
-      if (folded == ".git" || folded == "git~1") return false;
-    }
-    if (slash == std::string_view::npos) return true;
-    path.remove_prefix(slash + 1);
-  }
-}
-
 // Git reads a large index in parallel, from the places that two tables at its end say. They must be those
 // where the entries are.
 class PlacesOfEntries {
@@ -274,6 +257,22 @@ void put_stat(std::string& index, size_t entry, const struct stat& seen) {
 }
 
 }  // namespace
+
+bool is_path_of_git(std::string_view path) {
+  for (;;) {
+    const size_t slash = path.find('/');
+    const std::string_view name = path.substr(0, slash);
+    if (name.empty() || name == "." || name == "..") return false;
+    const bool is_plain = name.front() != '.' && name.find('~') == std::string_view::npos &&
+                          static_cast<unsigned char>(name.front()) < 0x80;
+    if (!is_plain) {
+      const std::string folded = folded_name(name);
+      if (folded == ".git" || folded == "git~1") return false;
+    }
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
 
 std::optional<std::string> refreshed_index(std::string_view index, const LookAtEntry& look) {
   if (index.size() < sha1_length) return std::nullopt;

@@ -19,6 +19,9 @@ bool is_same_index(std::string_view one, std::string_view other);
 // The longest that is judged: some 600,000 entries.
 inline constexpr size_t max_git_index_bytes = size_t{128} << 20;
 
+// As git itself wants the path of everything that it adds.
+bool is_path_of_git(std::string_view path);
+
 // Git checks the paths of what it commits or adds, and takes those of an index that it finds as they are: a
 // checkout writes to .git/hooks and to ../x. Why this one, or a part of a split one, could make it do so;
 // nothing: every path is one that git would add itself, and there is one way to read it.

@@ -30,7 +30,7 @@ enum class MemberRule {
   git_todo,         // by what is in it: a rebase that stopped leaves one
   git_strategy,     // likewise, for rebase-merge/strategy and sequencer/opts
   git_index,        // by the paths in it
-  git_resolutions,  // MERGE_RR: an empty one names no file
+  git_resolutions,  // MERGE_RR: by the paths in it
   inner_link,       // git makes none there, except HEAD long ago, and writes through those that it finds
 };
 

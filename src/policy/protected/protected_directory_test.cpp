@@ -186,7 +186,7 @@ TEST(ProtectedDirectory, OfACommonPartOnlyHooksLeadFurther) {
     EXPECT_EQ(sub.part, sub.name == "Hooks" ? GitPart::likely_hooks : GitPart::none) << sub.name;
 }
 
-// Whoever makes names in refs does not make the rest of it an ordinary directory.
+// A command that makes names in refs does not make the rest of it an ordinary directory.
 TEST(ProtectedDirectory, WhatLiesInAGitDirectory) {
   struct Below {
     const char* what;

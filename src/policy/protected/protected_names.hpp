@@ -15,7 +15,7 @@
 
 namespace cloche {
 
-// Who obeys a member that lies in a repository which is new, where nobody has worked yet.
+// Who obeys a member that lies in a repository which is new, where no user has worked yet.
 enum class Acts {
   alone,   // something does, or nothing better is known: it has no business there either
   hooked,  // a hook of git, and a new repository has none

@@ -243,7 +243,7 @@ TEST(Rules, WhatCannotBeJudgedIsDenied) {
   EXPECT_EQ(decide_alone(file, {"run_shell", {}}), Decision::allow) << "the control";
 }
 
-// File names are bytes, and whoever has set no rule has not asked for them to be text.
+// File names are bytes, and an operator who set no rule has not asked for them to be text.
 TEST(Rules, BytesThatAreNoTextNeedAPatternToBeRefused) {
   const std::pair<const char*, Decision> rows[] = {
       {R"({})", Decision::allow},
@@ -347,7 +347,7 @@ std::string rules_of(size_t count, const std::string& pattern, const std::string
   return "{\"default\": \"allow\", \"rules\": [\n" + list + "]}";
 }
 
-// A project's file is read for every call, and whoever wrote it may want us to be busy.
+// A project's file is read for every call, and its author may want us to be busy.
 TEST(Rules, AFileThatWouldKeepUsBusyIsRefused) {
   const std::string text = ", \"not_match\": [\"" + std::string(100'000, 'a') + "\"]";
   const struct {

@@ -252,7 +252,9 @@ class Reader {
   // Directly in the folder: that is what the memory is mounted at, and it hides whatever the host has there.
   Result<Script> own_file(const JsonValue& item) const {
     TRY(keys(item, {"path", "content"}));
-    Script file{.code = TRY(text_of(item, "content")), .target = TRY(text_of(item, "path"))};
+    Script file;
+    file.code = TRY(text_of(item, "content"));
+    file.target = TRY(text_of(item, "path"));
     if (!is_plain_absolute(file.target) || parent_of(file.target) != file_folder)
       return wrong(item, "path is not a plain name in " + std::string(file_folder));
     if (file.code.size() > max_file_bytes)

@@ -9,6 +9,7 @@
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
 #include "policy/protected/git_index.hpp"
+#include "policy/protected/git_resolutions.hpp"
 #include "store/changes/change_attributes.hpp"
 #include "store/changes/git_around.hpp"
 #include "store/workspace/safe_walk.hpp"
@@ -158,6 +159,10 @@ void Collector::add_member(const Change& change, const Membership& member) {
     case MemberRule::git_todo: add_text(change, max_rebase_todo_bytes); break;
     case MemberRule::git_strategy: add_text(change, most_strategy_bytes); break;
     case MemberRule::git_index: add_index(change); break;
+    case MemberRule::git_resolutions:
+      add_text(change, max_merge_rr_bytes);
+      git_.add_resolutions(change);
+      break;
     case MemberRule::git_link:
     case MemberRule::git_pointer:
       if (++texts_ > limits_.texts) return stop("the call changed too many files of git's to be judged");

@@ -27,6 +27,8 @@ TEST(ChangeFactsOfEveryDay, GitOfEveryDayPasses) {
   expect_all_committed("init bare", one, "git init -q --bare b.git");
   expect_all_committed("commit", one, "echo c > c; git add c; git commit -qm two");
   expect_all_committed("config", one, "git config user.email a@b; git config user.name a");
+  expect_all_committed("a watch that is turned off, and patterns of a file", one,
+                       "git config core.fsmonitor false; git config core.excludesFile src/ignored");
   expect_all_committed("remote", one, "git remote add origin https://example.org/x.git");
   expect_all_committed("remote beside", one, "git remote add a ../other.git; git remote add b host:x/../y");
   expect_all_committed("branch", one, "git branch topic; git branch -m topic other; git branch -m trunk");
@@ -66,6 +68,16 @@ TEST(ChangeFactsOfEveryDay, GitOfEveryDayPasses) {
                            "; git checkout -q -b t; echo t > a; git commit -qam t; echo u > u; git add u; "
                            "git commit -qm u; git checkout -q main; echo m > a; git commit -qam m",
                        "git checkout -q t; git rebase -q main || true");
+  const std::string conflict = one +
+                               "; git config rerere.enabled true; git checkout -q -b t; echo t > a; echo t > "
+                               "src/b; git commit -qam t; "
+                               "git checkout -q main; echo m > a; echo mm > src/b; git commit -qam m";
+  expect_all_committed("a conflict that is noted", conflict,
+                       "git merge -q t && exit 1; test -s .git/MERGE_RR");
+  expect_all_committed("one of two that is resolved", conflict + "; git merge -q t || true",
+                       "echo x > a; git add a; git rerere; test -s .git/MERGE_RR");
+  expect_all_committed("a merge that is given up", conflict + "; git merge -q t || true",
+                       "git merge --abort; test ! -s .git/MERGE_RR");
   expect_all_committed("gc", one + "; for i in 1 2 3; do echo $i > a; git commit -qam $i; done",
                        "git gc -q --prune=now");
   expect_all_committed("clone", std::string(library) + one, "git clone -q \"$OUT/lib\" copy");
@@ -114,7 +126,7 @@ TEST(ChangeFactsOfEveryDay, ARepositoryThatTheCallMadeIsWhole) {
   EXPECT_NE(withheld_by(one + "; mkdir copy; echo a > copy/a",
                         clone_rich + "2; mv copy2/.git copy2/.npmrc copy2/.envrc copy"),
             "")
-      << "the control: somebody may work there";
+      << "the control: a user may work there";
   const std::string add = "git -c protocol.file.allow=always submodule --quiet add \"file://$OUT/rich\" lib";
   EXPECT_EQ(withheld_by(one, add), "");
   EXPECT_EQ(withheld_by(one + "; " + add +

@@ -30,6 +30,11 @@ void expect_withheld(const Row& row) {
       << reasons_of(project.set(), judged);
 }
 
+constexpr const char* waiting_conflict =
+    "cp -a \"$MADE/repository/.\" .; mkdir .git/rr-cache; printf "
+    "'0123456789012345678901234567890123456789\\ta\\0001234567890123456789012345678901234567890\\tsrc/b\\0' "
+    "> .git/MERGE_RR";
+
 const Row attacks[] = {
     {"a member", "true", "echo x > .envrc; echo y > a", {".envrc"}},
     {"a member in any depth", "mkdir -p a/b", "mkdir a/b/c; echo x > a/b/c/.envrc", {"a/b/c/.envrc"}},
@@ -287,6 +292,25 @@ const Row attacks[] = {
      repository,
      "mkdir -p .git/rr-cache; printf '0123456789012345678901234567890123456789\\t../key\\0' > .git/MERGE_RR",
      {".git/MERGE_RR"}},
+    {"a file of another working tree by the same path",
+     "cp -a \"$MADE/repository/.\" .; git config core.worktree ..",
+     "printf '0123456789012345678901234567890123456789\\tnew\\0' > .git/MERGE_RR; echo x > new",
+     {".git/MERGE_RR"}},
+    {"likewise of a later one",
+     waiting_conflict,
+     "mkdir sub; git init -q sub; git config core.worktree ../sub",
+     {".git/config"}},
+    {"likewise by a .git", waiting_conflict, "mkdir sub; echo 'gitdir: ../.git' > sub/.git", {"sub/.git"}},
+    {"a link in a repository that moves with a conflict",
+     "mkdir sub; cp -a \"$MADE/repository/.\" sub; printf '0123456789012345678901234567890123456789\\ta\\0' "
+     "> "
+     "sub/.git/MERGE_RR; echo x > .env",
+     "mv sub other; rm other/a; ln -s ../.env other/a",
+     {"other/.git/MERGE_RR", "sub", "sub/.git", "sub/.git/MERGE_RR"}},
+    {"links where a conflict waits",
+     waiting_conflict,
+     "rm a; ln -s .env a; mkdir d; echo x > d/x; ln -s .env other; rm -r src; ln -s d src",
+     {"a", "src", "src/b"}},
     {"programs for those who trust a repository", repository, "mkdir -p .git/safe", {".git/safe"}},
     {"a link among git's objects", repository, "ln -s ../../src .git/refs/x", {".git/refs/x"}},
 };

@@ -11,6 +11,7 @@
 #include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config.hpp"
+#include "policy/protected/git_resolutions.hpp"
 #include "store/layers/layer_place.hpp"
 #include "store/protected/home_links.hpp"
 #include "store/record/run_place.hpp"
@@ -188,7 +189,10 @@ void GitAround::add_repositories() {
   for (const auto& [where, around] : facts_.directories) {
     std::vector<NamedPlace> found;
     for (const auto& name : around.names) {
-      if (folded_name(name.name) == ".git") found = places_.of_checkout(trees_.absolute(where), name.name);
+      if (folded_name(name.name) != ".git") continue;
+      found = places_.of_checkout(trees_.absolute(where), name.name);
+      for (const std::string& path : to_be_resolved_in(below(where, name.name)))
+        facts_.to_be_resolved.insert(below(where, path));
     }
     const DirectoryMeaning& meaning = directories_.meaning(where.tree, where.path, Side::before);
     if (meaning.is_git || meaning.is_worktree) {
@@ -268,7 +272,11 @@ void GitAround::add_pointer(const Change& change, std::string_view key) {
   };
   const TreePath where = change.where();
   if (is_pointer(change.before)) facts_.pointers_before[where] = end_of_pointer(change, Side::before, key);
-  if (is_pointer(change.after)) facts_.pointers_after[where] = end_of_pointer(change, Side::after, key);
+  if (!is_pointer(change.after)) return;
+  const PathEnd end = end_of_pointer(change, Side::after, key);
+  // By its paths git would come to other files than those that they were judged by.
+  const bool has_conflicts = end.place == PathEnd::Place::inside && !to_be_resolved_in(end.where).empty();
+  facts_.pointers_after[where] = has_conflicts ? PathEnd{} : end;
 }
 
 void GitAround::add_working_tree(const Change& config) {
@@ -284,7 +292,28 @@ void GitAround::add_working_tree(const Change& config) {
   const bool is_checkout =
       end.place == PathEnd::Place::inside &&
       trees_.look(below(end.where, ".git"), Side::after).presence == BeforeAndAfter::Presence::present;
-  if (is_checkout) facts_.working_trees[where] = end;
+  // With another working tree git would come to other files by the same paths.
+  if (is_checkout && to_be_resolved_in(config.around()).empty()) facts_.working_trees[where] = end;
+}
+
+std::vector<std::string> GitAround::to_be_resolved_in(const TreePath& git) const {
+  const auto text = trees_.read(below(git, "MERGE_RR"), Side::after, max_merge_rr_bytes);
+  auto paths = text ? paths_in_merge_rr(*text) : std::nullopt;
+  return paths ? *std::move(paths) : std::vector<std::string>();
+}
+
+bool GitAround::says_no_working_tree(const TreePath& config) const {
+  const auto text = trees_.read(config, Side::after, max_git_config_bytes);
+  return text && places_said(*text).working_tree.empty();
+}
+
+void GitAround::add_resolutions(const Change& merge_rr) {
+  const TreePath git = merge_rr.around();
+  const TreePath second = below(git, "config.worktree");
+  const bool has_second = trees_.look(second, Side::after).presence != BeforeAndAfter::Presence::absent;
+  if (name_in(git.path) == ".git" && name_in(merge_rr.path) == "MERGE_RR" &&
+      says_no_working_tree(below(git, "config")) && (!has_second || says_no_working_tree(second)))
+    facts_.usual_working_trees.insert(merge_rr.where());
 }
 
 // By the repository's configuration, also of a worktree's own index.

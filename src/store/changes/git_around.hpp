@@ -35,6 +35,8 @@ class GitAround {
   void add_remotes(const Change& config);
   // How the objects of its repository are named.
   void add_index(const Change& index);
+  // Whether its paths begin at the directory around its .git.
+  void add_resolutions(const Change& merge_rr);
   // Directories that become git directories, and those that changed pointers lead to.
   void add_contents();
 
@@ -46,6 +48,8 @@ class GitAround {
   void add_parts_of_repository(const TreePath& git);
   std::optional<std::vector<DirectoryAround::Name>> names_in(const TreePath& where);
   void add_links_in(const TreePath& directory, std::string_view reason);
+  std::vector<std::string> to_be_resolved_in(const TreePath& git) const;
+  bool says_no_working_tree(const TreePath& config) const;
   void add_executed(const std::string& path, ExecutedPath::Kind kind, const std::string& reason);
   void add_led(const TreePath& link, std::string_view reason);
   PathEnd end_of_pointer(const Change& change, Side side, std::string_view key) const;

@@ -327,7 +327,9 @@ TEST(ChangeSets, WhatIsStagedWithoutATaskIsGivenToOneLater) {
   for (const bool is_given : {true, false}) {
     const std::string id = is_given ? "s-2" : "s-3";
     const SetInWork second = staged_for(scene, id, is_given ? "" : "t");
-    if (is_given) ASSERT_TRUE(scene.store.give_to_task(id, "t").ok());
+    if (is_given) {
+      ASSERT_TRUE(scene.store.give_to_task(id, "t").ok());
+    }
     EXPECT_EQ(scene.store.find(id).value().header.task, "");
     EXPECT_EQ(scene.store.staged_of("t", workspace)->header.id, "s-1");
   }

@@ -234,8 +234,9 @@ Result<void> read_rules(Settings& settings, const SettingEntry& entry) {
     if (tool == nullptr || profile == nullptr) return fail("a rule is an object with tool and profile");
     if (!tool->is_string() || !is_tool_pattern(tool->text))
       return fail("tool is not a name, or a glob with * and ?");
+    std::string named = TRY(tightening_profile(entry, *profile));
     settings.rules.push_back({std::string(canonical_tool(tool->text)),
-                              TRY(tightening_profile(entry, *profile)),
+                              std::move(named),
                               entry.source,
                               {Origin::Kind::file, file_line(entry.file.path, item.line)}});
   }

@@ -143,7 +143,7 @@ void GitPlaces::add(const Read& found, const std::string& tree, std::vector<Name
   }
 }
 
-// Whoever is pushed to runs hooks in the git directory itself.
+// A repository that is pushed to has its hooks run in the git directory itself.
 void GitPlaces::add_hooks(const Read& found, const std::string& git, std::vector<NamedPlace>& places) const {
   for (const auto* said : {&found.said, &own_.said}) {
     for (const auto& hooks : *said) {

@@ -65,7 +65,7 @@ class GitPlaces {
 
   std::string home_;
   std::vector<std::string> own_files_;
-  mutable std::optional<std::string> users_;  // /etc/passwd, once somebody is asked for
+  mutable std::optional<std::string> users_;  // /etc/passwd, once a user is asked for
   Read own_;
 };
 

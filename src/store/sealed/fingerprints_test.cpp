@@ -1,4 +1,4 @@
-// A fingerprint says whether a secret is the same, and to nobody without the key which it is.
+// A fingerprint says whether a secret is the same, and to no reader without the key which it is.
 #include "store/sealed/fingerprints.hpp"
 
 #include <gtest/gtest.h>

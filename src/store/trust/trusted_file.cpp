@@ -39,7 +39,8 @@ Result<PathOwners> owners_along(const std::string& place, const std::vector<std:
   for (const auto& link : links) {
     struct stat seen {};
     if (::lstat(link.c_str(), &seen) != 0) return system_error("look at " + link);
-    owners.links.push_back({owner_fact(seen, link), TRY(owners_above(link))});
+    auto above = TRY(owners_above(link));
+    owners.links.push_back({owner_fact(seen, link), std::move(above)});
   }
   return owners;
 }

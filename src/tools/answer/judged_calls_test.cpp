@@ -124,7 +124,7 @@ TEST(Decide, AnAnswerSettlesAQuestionAndNothingElse) {
   EXPECT_EQ(decide(c, shapes()).decision, Decision::deny) << "a yes does not undo a no";
   c.answer = Decision::deny;
   c.rules.decision = Decision::allow;
-  EXPECT_EQ(decide(c, shapes()).decision, Decision::allow) << "nobody was asked";
+  EXPECT_EQ(decide(c, shapes()).decision, Decision::allow) << "no approver was asked";
 }
 
 TEST(Decide, ThePermitCarriesTheHardenedCommand) {
