@@ -104,8 +104,11 @@ struct ChangeFacts {
   std::map<TreePath, PathEnd> links = {};            // created or changed ones
   std::map<TreePath, PathEnd> pointers_before = {};  // .git files and links, commondir, gitdir
   std::map<TreePath, PathEnd> pointers_after = {};
-  // Of a changed configuration: where its core.worktree leads.
+  // Of a changed configuration: where its core.worktree leads, if the checkout there leads back to it.
   std::map<TreePath, PathEnd> working_trees = {};
+  // Git directories that the call made and that git takes for ones, with all of their own or as a part of
+  // another one.
+  std::set<TreePath> made_repositories = {};
   // Changed configurations with a remote in Cloche's own directory.
   std::set<TreePath> unjudged_remotes = {};
   std::set<TreePath> sha256_indexes = {};  // changed ones of a repository whose objects have long names
@@ -127,5 +130,7 @@ struct ChangeFacts {
 
 // Directories that tools fill and users delete every day: what is deleted in them is no loss to ask about.
 bool is_generated_directory(std::string_view name);
+// Whether the path is, or lies in, such a one; but for git directories.
+bool is_generated_place(std::string_view path);
 
 }  // namespace cloche

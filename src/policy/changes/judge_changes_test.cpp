@@ -77,6 +77,21 @@ Paths paths_with(const ChangeSet& set, const JudgedChanges& judged, Fate fate) {
   return paths;
 }
 
+// As they are found where a HEAD that came names a branch (store/changes/git_around.cpp).
+void add_made_repositories(ChangeFacts& facts, const ChangeSet& set) {
+  const auto is_made = [&](const std::string& path) {
+    return std::ranges::any_of(set.changes, [&](const Change& change) {
+      return change.kind == ChangeKind::created && change.path == path;
+    });
+  };
+  for (const Change& change : set.changes) {
+    const std::string git(directory_in(change.path));
+    const bool is_whole = is_made(git + "/objects") && is_made(git + "/refs");
+    if (change.path == git + "/HEAD" && (is_whole || is_made(git + "/commondir")))
+      facts.made_repositories.insert({0, git});
+  }
+}
+
 void expect(const Row& row) {
   SCOPED_TRACE(row.what);
   const ChangeSet set = set_of(row.changes);
@@ -84,6 +99,7 @@ void expect(const Row& row) {
   facts.trees.resize(1);
   facts.files_counted = 1000;
   add_directory(facts, "", {});
+  add_made_repositories(facts, set);
   if (row.facts) row.facts(facts);
   ChangeRules rules;
   if (row.rules) row.rules(rules);
@@ -486,8 +502,12 @@ void add_words(ChangeFacts& facts) { facts.without_words = {{0, "x/.vscode/setti
 
 // A worktree `x` of the repository of the project.
 Changes a_worktree(const Paths& files) {
-  Changes changes = {created("x", directory()), created("x/.git"), created(".git/worktrees", directory()),
-                     created(".git/worktrees/x", directory()), created(".git/worktrees/x/HEAD")};
+  Changes changes = {created("x", directory()),
+                     created("x/.git"),
+                     created(".git/worktrees", directory()),
+                     created(".git/worktrees/x", directory()),
+                     created(".git/worktrees/x/HEAD"),
+                     created(".git/worktrees/x/commondir")};
   for (const auto& path : files) changes.push_back(created("x/" + path));
   return changes;
 }
@@ -495,6 +515,7 @@ void add_worktree(ChangeFacts& facts) {
   add_repository(facts);
   facts.git_directories[{0, ""}] = {{0, ".git"}};
   facts.pointers_after[{0, "x/.git"}] = inside(".git/worktrees/x");
+  facts.pointers_after[{0, ".git/worktrees/x/commondir"}] = inside(".git");
 }
 
 void add_submodule(ChangeFacts& facts) {
@@ -602,7 +623,33 @@ const Row new_repositories[] = {
        add_submodule(facts);
        facts.git_contents[{0, ".git/modules/x"}] = {.config = harmless, .is_repository = true};
      },
-     {"x/lefthook.yml"}},
+     {"x/.npmrc", "x/lefthook.yml"}},
+    {"a HEAD, objects and refs that git takes for none",
+     a_clone("x", {".npmrc"}),
+     [](ChangeFacts& facts) { facts.made_repositories.clear(); },
+     {"x/.npmrc"}},
+    {"a directory that goes",
+     and_more(a_clone("x", {".npmrc"}), {deleted("app", directory())}),
+     {},
+     {"x/.npmrc"}},
+    {"a link that leads elsewhere",
+     and_more(a_clone("x", {".npmrc"}), {changed("app", link("y"), link("x"))}),
+     [](ChangeFacts& facts) {
+       facts.links[{0, "app"}] = inside("x");
+     },
+     {"x/.npmrc"}},
+    {"a .git file that goes",
+     and_more(a_clone("x", {".npmrc"}), {deleted("y/.git")}),
+     [](ChangeFacts& facts) {
+       add_directory(facts, "y", {{".git", NameKind::other}});
+     },
+     {"x/.npmrc"},
+     {},
+     {"y/.git"}},
+    {"what tools fill and git keeps may go",
+     and_more(a_clone("x", {".npmrc"}), {deleted("node_modules/a", directory()),
+                                         deleted(".git/refs/heads/a", directory()), deleted("b")}),
+     add_repository},
     {"hooks for what was let through without them",
      {created("x/.git")},
      [](ChangeFacts& facts) {
@@ -778,6 +825,7 @@ TEST(JudgeChanges, WhatCameWithANewRepositoryIsSaid) {
   ChangeFacts facts;
   facts.trees.resize(1);
   add_directory(facts, "", {});
+  add_made_repositories(facts, set);
   const JudgedChanges judged = judge_changes(set, facts, {});
   Paths noted;
   for (size_t i = 0; i < set.changes.size(); ++i)

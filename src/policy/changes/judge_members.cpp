@@ -43,9 +43,9 @@ std::optional<std::string> danger_in(const GitContents& contents) {
 
 }  // namespace
 
-ChangedMemberJudge::ChangedMemberJudge(const ChangeFacts& facts, ChangedDirectories& directories,
-                                       const MovedChanges& moved)
-    : facts_(facts), directories_(directories), moved_(moved) {
+ChangedMemberJudge::ChangedMemberJudge(const ChangeSet& set, const ChangeFacts& facts,
+                                       ChangedDirectories& directories, const MovedChanges& moved)
+    : set_(set), facts_(facts), directories_(directories), moved_(moved) {
   for (const auto& place : facts.executed) {
     const ExecutedPath*& known = executed_[place.where];
     if (known == nullptr || place.kind == ExecutedPath::Kind::directory) known = &place;
@@ -119,6 +119,8 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
 // core.worktree is what git writes for a submodule. Git checks files out there, so it has to lie in a tree of
 // the call, and not where they would be executed.
 bool ChangedMemberJudge::has_harmless_working_tree(const TreePath& config) {
+  const TreePath git{config.tree, std::string(directory_in(config.path))};
+  if (!is_part_of_repository(git, {"modules"})) return false;
   const auto found = facts_.working_trees.find(config);
   if (found == facts_.working_trees.end() || found->second.place != PathEnd::Place::inside) return false;
   const TreePath& where = found->second.where;
@@ -242,7 +244,7 @@ std::optional<std::string> ChangedMemberJudge::judge_target(const Change& change
   if (name == "gitdir") return std::nullopt;
   if (name == "commondir" && !is_commondir_of_gits(change, target)) return std::string(reason);
   if (leads_to_own_repository(change, target)) return std::nullopt;
-  if (name == ".git" && !is_part_of_repository(target)) return std::string(reason);
+  if (name == ".git" && !is_part_of_repository(target, {"worktrees", "modules"})) return std::string(reason);
   const auto contents = facts_.git_contents.find(target);
   if (contents != facts_.git_contents.end()) {
     if (auto danger = cloche::danger_in(contents->second)) return danger;
@@ -275,10 +277,10 @@ bool ChangedMemberJudge::is_commondir_of_gits(const Change& change, const TreePa
 // As git makes it for a worktree or a submodule: REPOSITORY/worktrees/NAME or REPOSITORY/modules/NAME, where
 // a name may have slashes. To any other directory git is led by no command of every day, and what makes a
 // repository of that may come in parts and in several calls.
-bool ChangedMemberJudge::is_part_of_repository(const TreePath& target) {
+bool ChangedMemberJudge::is_part_of_repository(const TreePath& target,
+                                               std::initializer_list<std::string_view> parts) {
   for (std::string_view at = directory_in(target.path); !at.empty(); at = directory_in(at)) {
-    const std::string_view name = name_in(at);
-    if (name != "worktrees" && name != "modules") continue;
+    if (std::ranges::find(parts, name_in(at)) == parts.end()) continue;
     const DirectoryMeaning& around = directories_.meaning(target.tree, directory_in(at), Side::after);
     if (around.is_git || around.is_common || around.part == GitPart::dot_git) return true;
   }
@@ -321,18 +323,39 @@ std::optional<std::string> ChangedMemberJudge::judge_becoming(const Change& chan
 
 // With all of its own, as a clone or a submodule: a worktree's part takes the hooks of another one.
 bool ChangedMemberJudge::is_made_repository(const TreePath& git) const {
-  const auto is_made = [&](const std::string& path) {
-    const Change* made = directories_.find(git.tree, path);
-    return made != nullptr && made->kind == ChangeKind::created;
-  };
-  return is_made(git.path) && is_made(git.path + "/HEAD") && is_made(git.path + "/objects") &&
-         is_made(git.path + "/refs") && !is_made(git.path + "/commondir");
+  const Change* own = directories_.find(git.tree, git.path);
+  const bool is_made = own != nullptr && own->kind == ChangeKind::created;
+  return is_made && facts_.made_repositories.contains(git) &&
+         directories_.find(git.tree, git.path + "/commondir") == nullptr;
+}
+
+// What tools fill every day is nobody's place to work, and what git keeps in its own directories comes and
+// goes.
+bool ChangedMemberJudge::takes_away(const Change& change) {
+  if (!change.before) return false;
+  const bool is_replaced = !change.after || change.differs.kind;
+  const bool is_other =
+      is_replaced || (change.before->kind != FileKind::directory && change.differs.contents);
+  const bool is_dot_git = folded_name(name_in(change.path)) == ".git";
+  const bool is_way = is_dot_git || is_kind(change.before, FileKind::link) || is_directory(change.before);
+  if (!is_other || !is_way || is_generated_place(change.path)) return false;
+  const std::string_view around = directory_in(change.path);
+  return directories_.meaning(change.tree, around, Side::before).git_length == std::string_view::npos;
+}
+
+bool ChangedMemberJudge::leaves_all_in_place() {
+  if (!leaves_all_in_place_)
+    leaves_all_in_place_ =
+        std::ranges::none_of(set_.changes, [&](const Change& change) { return takes_away(change); });
+  return *leaves_all_in_place_;
 }
 
 // A repository that the call made: everything in it came with it. Its top was not there before, or was empty,
-// and no row of the protected set begins at it or above it.
+// and no row of the protected set begins at it or above it. Where the call also took directories or
+// repositories away, or moved them, it may be a place that the user knows by another content.
 std::optional<ChangedMemberJudge::NewCheckout> ChangedMemberJudge::checkout_at(size_t tree,
                                                                                std::string_view top) {
+  if (!leaves_all_in_place()) return std::nullopt;
   const Change* own = directories_.find(tree, top);
   const auto before = facts_.directories.find({tree, std::string(top)});
   const bool was_empty = own == nullptr && before != facts_.directories.end() && before->second.is_empty;
@@ -347,7 +370,8 @@ std::optional<ChangedMemberJudge::NewCheckout> ChangedMemberJudge::checkout_at(s
     return is_made_repository({tree, git}) ? std::optional(NewCheckout{.has_own_git = true}) : std::nullopt;
   const auto pointer = facts_.pointers_after.find({tree, git});
   const bool is_led = is_kind(dot_git.after, FileKind::file) && pointer != facts_.pointers_after.end() &&
-                      pointer->second.place == PathEnd::Place::inside;
+                      pointer->second.place == PathEnd::Place::inside &&
+                      facts_.made_repositories.contains(pointer->second.where);
   if (!is_led || judge_pointer(dot_git, elsewhere_reason)) return std::nullopt;
   return NewCheckout{.has_own_git = is_made_repository(pointer->second.where)};
 }

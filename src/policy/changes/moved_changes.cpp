@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 
 namespace cloche {
@@ -12,6 +13,11 @@ constexpr size_t most_candidates = 256;  // a set may hold a hundred thousand fi
 bool looks_same(const FileState& then, const FileState& now) {
   return then.kind == now.kind && then.mode == now.mode && then.link == now.link &&
          (then.kind != FileKind::file || then.size == now.size);
+}
+
+bool is_still_there(const Change& git) {
+  if (is_directory(git.before)) return is_directory(git.after);
+  return git.kind == ChangeKind::changed && !git.differs.contents && !git.differs.kind;
 }
 
 // How much of the ends of two paths is the same, in whole names.
@@ -69,17 +75,16 @@ std::optional<size_t> MovedChanges::checkout_around(const Change& change, Side s
   }
 }
 
-// In the one that it was in, or with all of it. What a new repository may have (judge_members.cpp) is not to
-// come into another one by a move.
+// In the one that it was in, which is the same as before. What a new repository may have (judge_members.cpp)
+// is not to come into another one by a move, nor to the place of another one together with its own.
 bool MovedChanges::stays_in_checkout(const Change& deleted, const Change& created) const {
   const auto then = checkout_around(deleted, Side::before);
   const auto now = checkout_around(created, Side::after);
   if (!then || !now) return !then && !now;
-  const bool is_same =
-      deleted.tree == created.tree && *then == *now &&
-      std::string_view(deleted.path).substr(0, *then) == std::string_view(created.path).substr(0, *now);
-  return is_same ||
-         std::string_view(deleted.path).substr(*then) == std::string_view(created.path).substr(*now);
+  const auto top = std::string_view(created.path).substr(0, *now);
+  if (deleted.tree != created.tree || std::string_view(deleted.path).substr(0, *then) != top) return false;
+  const Change* git = directories_.find(created.tree, joined(top, ".git"));
+  return git == nullptr || is_still_there(*git);
 }
 
 // `within`: how long the end of both paths must be that went along, so that the member did as a whole.

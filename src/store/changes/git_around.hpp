@@ -27,6 +27,8 @@ class GitAround {
   // Of the checkouts and git directories in facts.directories, and those around the trees.
   void add_repositories();
   void add_made_repositories();
+  // By the HEAD that came.
+  void add_made_git_directory(const Change& head);
   // Members in these directories that are links, or hold some: what they lead to is executed too.
   void add_led_by_links();
   // Where changed pointers and configurations lead.
@@ -45,6 +47,7 @@ class GitAround {
   void add_repository(const TreePath& checkout, const std::string& path);
   void add_made_checkout(const Change& change);
   std::string git_led_to(const PathEnd& end) const;
+  PathEnd end_of_dot_git(const TreePath& checkout) const;
   void add_parts_of_repository(const TreePath& git);
   std::optional<std::vector<DirectoryAround::Name>> names_in(const TreePath& where);
   void add_links_in(const TreePath& directory, std::string_view reason);
