@@ -65,10 +65,7 @@ JailProcess::~JailProcess() {
 }
 
 Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cgroup* cgroup) {
-  if (auto started = startup_.finish(); !started.ok()) {
-    if (cgroup != nullptr) cgroup->remove();  // there is no keeper to do it
-    return started;
-  }
+  TRY(startup_.finish());
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();
