@@ -538,6 +538,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
     effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
   } else if (auto* ran = std::get_if<Ran>(&ended.value())) {
     effect.outcome = std::move(ran->outcome);
+    effect.resources = std::move(ran->resources);
     const Guess& guess = effect.outcome.guess;
     if (!guess.said.empty()) note({guess.said + guess.advice}, judged, context);
     if (ran->layers) settle(*ran->layers, permit, judged, requester, call_id, effect.outcome);

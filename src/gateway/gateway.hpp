@@ -188,6 +188,7 @@ class Gateway {
     std::string program = {};           // of a command: `raw` is made of the outcome and of
     Spilled spilled = {};               // what it does not hold
     std::optional<Voided> voided = {};  // nothing was started: the permit no longer fitted the world
+    std::unique_ptr<LaunchResources> resources = {};  // see Ran
   };
   // Whose call it is and who is asked, for what a call leads to.
   struct Requester {

@@ -88,6 +88,7 @@ TEST_P(Commit, NothingWrittenIsNoChange) {
   EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));
   EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));
   EXPECT_EQ(std::distance(fs::directory_iterator(layers()), {}), 1) << "they are not used again";
+  EXPECT_TRUE(fs::exists(layers().parent_path() / "spare")) << "they are not used again";
 }
 
 TEST_P(Commit, TheHostSeesTheOldStateMeanwhile) {

@@ -47,7 +47,9 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   }
   arguments[1] = std::to_string(flags);
   fds.insert(fds.end(), start.kept.begin(), start.kept.end());
-  jail.keeper = TRY(spawn(waiting_jail(), start.program, std::move(arguments), fds));
+  Starting starting = TRY(begin_spawn(waiting_jail(), start.program, std::move(arguments), fds));
+  jail.keeper = std::move(starting.process);
+  jail.startup_ = std::move(starting.startup);
   jail.input = std::move(in.write);
   jail.output = std::move(out.read);
   jail.errors = std::move(err.read);
@@ -63,6 +65,7 @@ JailProcess::~JailProcess() {
 }
 
 Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cgroup* cgroup) {
+  TRY(startup_.finish());
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();

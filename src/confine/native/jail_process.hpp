@@ -48,6 +48,7 @@ class JailProcess {
 
  private:
   JailProcess() = default;
+  Startup startup_;
   OwnedFd plan_;
 };
 

@@ -78,6 +78,8 @@ class SupervisedCall {
   void hear_all();
   void end_what_a_keeper_left();
   void give_up_on_keeper();
+  void end_memory_files();
+  bool wait_for_release(size_t overlays);
   bool is_speechless() const { return (spec_.jail.flags & wire::speechless) != 0; }
   // gVisor from its start: its own processes are counted with the command's, and may be killed like those.
   bool is_watched() const { return said_.started || is_speechless(); }
@@ -117,13 +119,13 @@ class SupervisedCall {
   RawTerminal raw_terminal_;
   Insistence insistence_;
 
-  Spawned keeper_;
   OwnedFd control_;
   StreamRelay input_;
   StreamRelay output_;
   StreamRelay errors_;
   OwnedFd master_;
-  OwnedFd overlays_;  // says of each overlay of the plan when the kernel has let go of it
+  std::vector<std::string> full_;  // what the command filled of its memory
+  size_t released_ = 0;            // of the plan's overlays: the kernel has let go of them
   bool gone_ = false;
   size_t heard_ = 0;             // reports so far
   std::string said_by_builder_;  // on stderr, before there was a command

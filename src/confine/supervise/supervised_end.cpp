@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@
 namespace cloche {
 namespace {
 
-constexpr uint64_t release_ms = 1000;  // for the kernel to end the overlays of processes that are gone
+constexpr uint64_t release_ms = 1500;  // for the keeper to say that the kernel has ended them
 
 size_t count_overlays(const wire::PlanText& plan) {
   return static_cast<size_t>(std::count_if(plan.mounts.begin(), plan.mounts.end(), [](const auto& mount) {
@@ -37,48 +36,33 @@ GuessTerms guess_terms(const ConfinementPlan& plan, bool has_layer) {
   return terms;
 }
 
-// Of the events that are there now.
-size_t count_unmounts(int inotify) {
-  alignas(inotify_event) char buffer[4096];
-  size_t unmounts = 0;
-  for (ssize_t got = ::read(inotify, buffer, sizeof buffer); got > 0;
-       got = ::read(inotify, buffer, sizeof buffer)) {
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer + at, sizeof event);
-      if ((event.mask & IN_UNMOUNT) != 0) ++unmounts;
-      at += static_cast<ssize_t>(sizeof event + event.len);
-    }
-  }
-  return unmounts;
-}
-
-// Whether the kernel has let go of the overlays that a command wrote through. That all processes of a call
-// are gone and a mount was taken away proves nothing: a process elsewhere may hold a descriptor that was
-// passed to it, and write by it. The kernel says IN_UNMOUNT of a watched directory when its file system ends,
-// and then no such descriptor is left.
-// `inotify` watches the root of each overlay. Waits at most so long; the end of the last process comes a
-// moment before the end of its mounts.
-bool are_released(int inotify, size_t overlays, uint64_t wait_ms) {
-  const uint64_t deadline = sys::monotonic_ms() + wait_ms;
-  size_t released = 0;
-  for (;;) {
-    released += count_unmounts(inotify);
-    const uint64_t now = sys::monotonic_ms();
-    if (released >= overlays) return true;
-    if (inotify < 0 || now >= deadline) return false;
-    pollfd event{inotify, POLLIN, 0};
-    (void)::poll(&event, 1, static_cast<int>(deadline - now));
-  }
-}
-
 }  // namespace
 
 void SupervisedCall::give_up_on_keeper() {
   gone_ = true;
+  jail_.keeper.pidfd.reset();
   input_.give_up();
   output_.give_up();
   errors_.give_up();
+}
+
+// Before the overlays are waited for: what is mounted in such a file system may last as long as that is held.
+void SupervisedCall::end_memory_files() {
+  for (auto& target : watch_.end_memory_files()) full_.push_back(std::move(target));
+}
+
+// See OverlayWatch. Of a keeper that was killed nothing is known, and then they are not.
+bool SupervisedCall::wait_for_release(size_t overlays) {
+  const uint64_t deadline = sys::monotonic_ms() + release_ms;
+  while (released_ < overlays) {
+    const uint64_t now = sys::monotonic_ms();
+    pollfd said{control_.get(), POLLIN, 0};
+    if (!said_.usage || now >= deadline || ::poll(&said, 1, static_cast<int>(deadline - now)) < 0) break;
+    const size_t before = heard_;
+    hear();
+    if (heard_ == before) break;  // it has ended
+  }
+  return released_ >= overlays;
 }
 
 void SupervisedCall::hear_all() {
@@ -104,11 +88,11 @@ void SupervisedCall::end_what_a_keeper_left() {
   }
 }
 
+// Or it has said that everything else has: it ends when our end of the socket is closed, and the jail's
+// object waits for it.
 void SupervisedCall::keeper_ended() {
   // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
   hear_all();
-  siginfo_t ended{};
-  ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
   if (!said_.usage && control_) end_what_a_keeper_left();
   if (!said_.usage && cgroup_ != nullptr) {
     // It was killed, and the first process with it; the kernel may still be at work on the rest.
@@ -157,12 +141,12 @@ Result<Outcome> SupervisedCall::conclude() {
   if (said_.failed && !said_.cancelled && !met_a_limit)
     return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
-  // Before the overlays: what is mounted in such a file system may last as long as that is held.
-  const auto full = watch_.end_memory_files();
+  end_memory_files();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
-  if (overlays_) outcome.layers.push_back({LayerId::change_set, "overlayfs"});
-  outcome.overlays_released = are_released(overlays_.get(), count_overlays(spec_.jail), release_ms);
+  const size_t overlays = said_.started || said_.not_executed ? count_overlays(spec_.jail) : 0;
+  if (overlays > 0) outcome.layers.push_back({LayerId::change_set, "overlayfs"});
+  outcome.overlays_released = wait_for_release(count_overlays(spec_.jail));
   outcome.backend = spec_.backend;
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());
@@ -172,7 +156,7 @@ Result<Outcome> SupervisedCall::conclude() {
   const bool failed = outcome.end == End::exited && outcome.exit_code != 0;
   if (failed && spec_.backend != Backend::none)
     outcome.guess = guess_by_last_words((plan_.terminal ? output_ : errors_).last_taken(),
-                                        guess_terms(plan_, static_cast<bool>(overlays_)));
+                                        guess_terms(plan_, overlays > 0));
   outcome.output = output_.take_kept();
   outcome.errors = errors_.take_kept();
   outcome.output_bytes = output_.bytes();
@@ -183,7 +167,7 @@ Result<Outcome> SupervisedCall::conclude() {
   if (const auto denied = watch_.processes_denied(); denied > 0) {
     outcome.denials.push_back(denied_processes(plan_, denied));
   }
-  if (!full.empty()) outcome.denials.push_back(denied_memory(plan_, full));
+  if (!full_.empty()) outcome.denials.push_back(denied_memory(plan_, full_));
   for (const StreamRelay* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
       outcome.reason = system_error("pass the command's output on", flow->write_error()).what;

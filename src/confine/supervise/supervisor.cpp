@@ -51,9 +51,8 @@ Result<void> SupervisedCall::start() {
                wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
                cgroup_));
   if (streams_.meanwhile) streams_.meanwhile();
-  keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
-  if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);
+  if (is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
   const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
@@ -70,7 +69,7 @@ Result<void> SupervisedCall::start() {
 
 void SupervisedCall::turn() {
   std::array<pollfd, 8> events = {{{control_.get(), POLLIN, 0},
-                                   {keeper_.pidfd.get(), POLLIN, 0},
+                                   {jail_.keeper.pidfd.get(), POLLIN, 0},
                                    {streams_.signals, POLLIN, 0},
                                    {end_ms_ == 0 && !gone_ ? streams_.stop : -1, POLLIN, 0},
                                    input_.wants(),
@@ -90,7 +89,7 @@ void SupervisedCall::turn() {
   }
   if (said_.started) let_builder_speak();
   move_flows();
-  if (!gone_ && events[1].revents != 0) keeper_ended();
+  if (!gone_ && (said_.usage || events[1].revents != 0)) keeper_ended();
   keep_time();
 }
 
@@ -112,7 +111,8 @@ void SupervisedCall::keep_time() {
     return;
   }
   if (end_ms_ != 0) {
-    if (now >= end_ms_ + stuck_ms) ::kill(keeper_.pid, SIGKILL);  // not waited for yet: still its own number
+    if (now >= end_ms_ + stuck_ms)
+      ::kill(jail_.keeper.pid, SIGKILL);  // not waited for yet: still its own number
     // The kernel itself may hold it (a queue of network namespaces). The caller gets his answer all the same;
     // nothing that is killed can execute anything any more.
     if (now >= end_ms_ + 2 * stuck_ms) give_up_on_keeper();
@@ -251,12 +251,11 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
-    case wire::ReportKind::overlays: overlays_ = std::move(fd); return;
     case wire::ReportKind::listeners: return;
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {
-        if (!is_speechless()) watch_.attach_to_descendants(keeper_.pid);
+        if (!is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
       } else if (fd) {
         watch_.attach(fd.get());
       }
@@ -266,10 +265,14 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
       return;
     case wire::ReportKind::not_executed: said_.not_executed = report; return;
     case wire::ReportKind::stopped: return suspend();
-    case wire::ReportKind::ended: said_.ended = report; return;
+    case wire::ReportKind::ended:
+      said_.ended = report;
+      return end_memory_files();  // while the kernel takes the sandbox down
+    case wire::ReportKind::released: released_ = report.overlays; return;
     case wire::ReportKind::gone: {
       said_.usage = report;
       said_.gone = true;
+      released_ = report.overlays;
       auto hit =
           watch_.judge_cgroup({report.memory_peak_bytes, report.memory_kills, report.processes_denied});
       if (hit && !said_.hit) said_.hit = std::move(hit);

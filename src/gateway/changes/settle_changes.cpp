@@ -19,7 +19,7 @@ namespace cloche {
 namespace {
 
 constexpr const char* still_open =
-    "a process that outlived the call still holds a file of it open, so what it wrote may not be complete";
+    "a process that outlived the call may still hold a file of it open, so what it wrote may not be complete";
 constexpr const char* was_cancelled = "the call was cancelled";
 constexpr const char* asked_to_stage = "an operator looks at them first";
 constexpr const char* went_on = "it stands on what earlier calls of the task wrote, which waits as well: ";

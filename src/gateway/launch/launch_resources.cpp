@@ -199,7 +199,8 @@ Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Li
 }
 
 LaunchResources::~LaunchResources() {
-  jail_.reset();  // with its keeper, who removes the cgroup
+  jail_.reset();                   // with its keeper, who removes the cgroup
+  if (cgroup_) cgroup_->remove();  // unless it could not be executed
   leave_nothing(id_);
   if (scratch_.lock) remove_tree(scratch_.path);
 }

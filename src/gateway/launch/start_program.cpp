@@ -82,7 +82,6 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
-// The resources end here, and every process with them: what follows scans what they left.
 Result<Ran> run_once(LaunchResources resources, const Startable& what, const CallerFact& caller,
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
@@ -103,7 +102,8 @@ Result<Ran> run_once(LaunchResources resources, const Startable& what, const Cal
       supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
   for (const auto& port : plan.published) outcome.published.push_back(to_text(port));
-  return Ran{std::move(outcome), std::move(proof), std::move(layers)};
+  return Ran{std::move(outcome), std::move(proof), std::move(layers),
+             std::make_unique<LaunchResources>(std::move(resources))};
 }
 
 // A clone or a layer without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers

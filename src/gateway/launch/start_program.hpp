@@ -3,6 +3,7 @@
 // nothing is started, and the caller is told what to look at before it judges again.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +40,9 @@ struct Ran {
   Outcome outcome = {};
   Proof proof = {};
   std::optional<CallLayers> layers = {};  // what it wrote, of a plan with layered trees
+  // Every process of the call is gone but its keeper, which takes a moment to end. To wait for it is left to
+  // the end of this, when there is nothing else to be done.
+  std::unique_ptr<LaunchResources> resources = {};
 };
 
 // What the facts of a plan lacked, learnt by trying to start it.

@@ -50,10 +50,12 @@ void leave_the_hosts_mounts(const Plan& plan) {
   ::close(root_fd);
 }
 
-void prepare_stage(const Plan& plan) {
+void prepare_stage(const Plan& plan, int inotify) {
   static Trees trees;
   leave_the_hosts_mounts(plan);
+  trees.inotify = inotify;  // the keeper's too: the two share a table of descriptors
   clone_trees(plan, trees);
+  mount_fresh(plan, trees);
   fill_stage(plan, trees, stage);
   if (plan.has(wire::groupless)) cover("/sys/fs/cgroup");
   if (!plan.has(wire::speechless)) return;
@@ -118,7 +120,7 @@ struct RunnersKeeper : Keeper {
   if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
   join_cgroups(word);
   const Plan plan = read_plan();
-  if (plan.has(wire::staged)) prepare_stage(plan);
+  if (plan.has(wire::staged)) prepare_stage(plan, word.inotify);
   if (plan.has(wire::lowered)) take_outside_ids(plan);
   if (plan.has(wire::terminal)) take_terminal(plan);
   if (plan.has(wire::speechless)) become_root_inside(plan);
@@ -251,11 +253,12 @@ void pass_report_on(int status) {
 }
 
 // No process is left by now that could write a report.
-[[noreturn]] void conclude(const wire::Start& start, const Runner& runner, bool speechless) {
+[[noreturn]] void conclude(const wire::Start& start, const Runner& runner, bool speechless,
+                           const OverlayWatch& watch = {}) {
   const wire::Report gone = reaped(runner.pid);
   end_descendants();
   if (speechless) pass_report_on(gone.status);
-  take_leave(start, gone);
+  take_leave(start, gone, watch);
 }
 
 }  // namespace
@@ -269,12 +272,15 @@ void keep_box(const wire::Start& start) {
     kernel::pidfd_send_signal(runner.pidfd, SIGKILL);
     conclude(start, runner, false);
   }
-  const bool speechless = read_plan().has(wire::speechless);
+  const Plan plan = read_plan();
+  const bool speechless = plan.has(wire::speechless);
+  const OverlayWatch watch = open_watch(plan);
+  word.inotify = watch.inotify;
   if (::write(runner.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
     fail(Step::start_box, errno);
   let_stdio_go(runner);
   wait_for(runner, speechless);
-  conclude(start, runner, speechless);
+  conclude(start, runner, speechless, watch);
 }
 
 }  // namespace cloche::jail

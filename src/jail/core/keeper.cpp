@@ -36,12 +36,15 @@ void become_inside_ids(const Plan& plan) {
   must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
 }
 
-// The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
-// say.
+// The trees that the keeper clones meanwhile; in the same descriptor table, so that the numbers are all there
+// is to say.
 void receive_trees(const Plan& plan, const Keeper& keeper) {
-  const size_t size = plan.mounts.size() * sizeof trees.fd[0];
-  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size))
+  static Trees cloned;
+  const size_t size = plan.mounts.size() * sizeof cloned.fd[0];
+  if (::read(keeper.word, cloned.fd, size) != static_cast<ssize_t>(size))
     ::_exit(125);  // the keeper failed and has said why
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i)
+    if (cloned.fd[i] >= 0) trees.fd[i] = cloned.fd[i];
 }
 
 // What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
@@ -75,14 +78,17 @@ int close_all_but(int root, Keeper& keeper) {
   const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
   if (!agreed || (plan.has(wire::host_network) && !plan.listeners.empty())) fail(Step::read_plan, EINVAL);
   if (!plan.listeners.empty()) open_listeners(plan);  // now: these take capabilities
-  if (plan.has(wire::privileged)) {
-    receive_trees(plan, keeper);
-    become_inside_ids(plan);
-  } else {
-    map_ids(plan, "self");
-    // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
-    become_inside_ids(plan);
+  if (!plan.has(wire::privileged)) map_ids(plan, "self");
+  // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
+  become_inside_ids(plan);
+  if (!plan.has(wire::privileged)) {
+    trees.inotify = word.inotify;
     clone_trees(plan, trees);
+  }
+  mount_fresh(plan, trees);
+  if (plan.has(wire::privileged)) {
+    die_with(keeper);  // again: to wait for one that is dead would take for ever
+    receive_trees(plan, keeper);
   }
   ::umask(0);
   const int root = close_all_but(enter_view(plan, trees), keeper);
@@ -104,14 +110,15 @@ int close_all_but(int root, Keeper& keeper) {
 struct First {
   pid_t pid;
   int pidfd;
-  int word;  // the keeper's end of the pipe that `first` reads
+  int word;         // the keeper's end of the pipe that `first` reads
+  int mounts = -1;  // its mount namespace, of a privileged keeper
 };
 
 First create_first(const wire::Start& start) {
   int pipe[2];
   must(::pipe2(pipe, O_CLOEXEC), Step::namespaces);
   const Keeper self{must(kernel::pidfd_open(kernel::getpid()), Step::namespaces), pipe[0]};
-  First first{-1, -1, pipe[1]};
+  First first{.pid = -1, .pidfd = -1, .word = pipe[1]};
   clone_args arguments{};
   // All but the network namespace, which takes ten times as long as the others: `first` makes that itself
   // while the keeper goes on.
@@ -128,22 +135,36 @@ First create_first(const wire::Start& start) {
   return first;
 }
 
-void pass_plan_on(const First& first, const Word& word) {
+// While it has our ids: of other ones the kernel lets only a tracer take it.
+int open_mounts(pid_t first) {
+  Text<64> path;
+  path.add("/proc/").add(static_cast<uint64_t>(first)).add("/ns/mnt");
+  return must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), Step::namespaces);
+}
+
+void tell(const First& first, const void* what, size_t size) {
+  if (::write(first.word, what, size) != static_cast<ssize_t>(size)) fail(Step::namespaces, errno);
+}
+
+// From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
+void own_table() { must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces); }
+
+OverlayWatch pass_plan_on(const First& first, Word& word) {
   const Plan plan = read_plan();
-  size_t tree_bytes = 0;
-  if (plan.has(wire::privileged)) {
-    clone_trees(plan, trees, first.pidfd);
-    Text<24> who;
-    map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
-    tree_bytes = plan.mounts.size() * sizeof trees.fd[0];
+  const OverlayWatch watch = open_watch(plan);
+  word.inotify = trees.inotify = watch.inotify;
+  if (!plan.has(wire::privileged)) {
+    own_table();
+    tell(first, &word, sizeof word);
+    return watch;
   }
-  // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
-  must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces);
-  if (::write(first.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
-    fail(Step::namespaces, errno);
-  if (tree_bytes != 0 && ::write(first.word, trees.fd, tree_bytes) != static_cast<ssize_t>(tree_bytes)) {
-    fail(Step::namespaces, errno);
-  }
+  Text<24> who;
+  map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+  tell(first, &word, sizeof word);  // it mounts what needs no tree of the host's while these are cloned
+  clone_trees(plan, trees, first.mounts);
+  own_table();
+  tell(first, trees.fd, plan.mounts.size() * sizeof trees.fd[0]);
+  return watch;
 }
 
 // What makes the call's id its own, as it was given: in a row, behind the cgroup.
@@ -160,13 +181,15 @@ Locks find_locks(const wire::Start& start) {
   return locks;
 }
 
-// Keeps `first`, the control socket and the locks on its id; the command's input and output, and the trees,
-// would hold back their end.
-void let_go(const Locks& locks, First& first) {
+// Keeps `first`, the control socket, the locks on its id and the watch on the overlays; the command's input
+// and output, and the trees, would hold back their end.
+void let_go(const Locks& locks, First& first, OverlayWatch& watch) {
   first.pidfd = must(::dup2(first.pidfd, 0), Step::namespaces);
   for (int i = 0; i < locks.count; ++i) must(::dup2(locks.first + i, 1 + i), Step::drop_groups);
   for (int fd = 1 + locks.count; fd <= wire::plan_fd; ++fd) ::close(fd);
-  kernel::close_range(wire::control_fd + 1, ~0U);
+  constexpr int watch_fd = wire::control_fd + 1;
+  if (watch.inotify >= 0) watch.inotify = must(::dup2(watch.inotify, watch_fd), Step::watch_overlay);
+  kernel::close_range(watch.inotify >= 0 ? watch_fd + 1 : watch_fd, ~0U);
 }
 
 // The supervisor's word: a signal for the command, or the end of everything, after which there is no other.
@@ -179,13 +202,13 @@ bool obey(const First& first) {
 }
 
 // Waits until `first` has ended, and with it every process of its namespace.
-[[noreturn]] void keep(const wire::Start& start, const First& first) {
+[[noreturn]] void keep(const wire::Start& start, const First& first, const OverlayWatch& watch) {
   pollfd events[2] = {{first.pidfd, POLLIN, 0}, {wire::control_fd, POLLIN, 0}};
   while ((events[0].revents & POLLIN) == 0) {
     if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
     if (events[1].revents != 0 && !obey(first)) events[1].fd = -1;
   }
-  take_leave(start, reaped(first.pid));
+  take_leave(start, reaped(first.pid), watch);
 }
 
 }  // namespace
@@ -193,15 +216,19 @@ bool obey(const First& first) {
 void keep_sandbox(const wire::Start& start) {
   const Locks locks = find_locks(start);
   First first = create_first(start);
-  if (start.has(wire::privileged)) prepare_owner_namespace();  // the plan is not there yet, and will need it
+  if (start.has(wire::privileged)) {  // the plan is not there yet, and will need them
+    first.mounts = open_mounts(first.pid);
+    prepare_owner_namespace();
+  }
   Word word;
+  OverlayWatch watch;
   if (wait_for_plan(word)) {
-    pass_plan_on(first, word);
-    let_go(locks, first);
+    watch = pass_plan_on(first, word);
+    let_go(locks, first, watch);
   } else {
     kernel::pidfd_send_signal(first.pidfd, SIGKILL);
   }
-  keep(start, first);
+  keep(start, first, watch);
 }
 
 }  // namespace cloche::jail

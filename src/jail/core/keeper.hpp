@@ -5,13 +5,13 @@
 //   keeper   what the supervisor executed. Creates `first` in new namespaces; takes the plan when the
 //            supervisor has it; clones what only root may clone. Then it waits, outside, for `first` to end
 //            or for the supervisor to vanish (its end of the control socket closes), and leaves no cgroup
-//            behind in either case: it knew their names before they were made. It outlives a supervisor that
-//            was killed by just the time that takes.
+//            behind in either case: it knew their names before they were made. It says `gone` before it
+//            removes them.
 //   first    process 1 of the sandbox. Does what needs no plan, the network namespace above all, which takes
-//            longer than everything else; waits for the keeper's word, builds the view, locks itself in,
-//            starts the command and reaps. When the command ends it reports and ends, and the kernel kills
-//            whatever is left in its pid namespace. It dies with the keeper (parent death signal), so killing
-//            either of them kills everything.
+//            longer than everything else; waits for the keeper's word, mounts what is new while a keeper of
+//            root's clones, builds the view, locks itself in, starts the command and reaps. When the command
+//            ends it reports and ends, and the kernel kills whatever is left in its pid namespace. It dies
+//            with the keeper (parent death signal), so killing either of them kills everything.
 //   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
 //
 // The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control

@@ -1,10 +1,12 @@
 #include "jail/core/keeper_exit.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "jail/core/report.hpp"
@@ -65,10 +67,31 @@ wire::Report reaped(pid_t child) {
           .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
 }
 
-void take_leave(const wire::Start& start, wire::Report gone) {
+namespace {
+
+// The end of the last process comes a moment before the end of its mounts.
+bool wait_for_release(const OverlayWatch& watch, uint32_t& released) {
+  constexpr int most_wait_ms = 1000;
+  constexpr int between_looks_ms = 10;
+  pollfd events[2] = {{watch.inotify, POLLIN, 0}, {wire::control_fd, 0, 0}};
+  for (int waited_ms = 0; released < watch.overlays && waited_ms < most_wait_ms;) {
+    if (::poll(events, 2, between_looks_ms) == 0) waited_ms += between_looks_ms;
+    if (events[1].revents != 0) return false;  // no process asks any more
+    released += count_released(watch);
+  }
+  return released >= watch.overlays;
+}
+
+}  // namespace
+
+void take_leave(const wire::Start& start, wire::Report gone, const OverlayWatch& watch) {
   read_groups(start, gone);
-  remove_groups(start);
+  gone.overlays = count_released(watch);
   send(gone);
+  remove_groups(start);
+  const bool knows_all = gone.overlays >= watch.overlays;
+  if (!knows_all && wait_for_release(watch, gone.overlays))
+    send({.kind = wire::ReportKind::released, .overlays = gone.overlays});
   ::_exit(0);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "jail/core/kernel.hpp"
 #include "jail/core/report.hpp"
@@ -150,26 +151,43 @@ void watch(int inotify, int overlay, uint32_t index) {
 
 }  // namespace
 
-void mount_overlays(const wire::Plan& plan, Trees& trees, int first) {
-  bool has_overlays = false;
+OverlayWatch open_watch(const wire::Plan& plan) {
+  OverlayWatch watch;
+  for (const Mount& mount : plan.mounts)
+    if (mount.kind == MountKind::overlay) ++watch.overlays;
+  if (watch.overlays != 0) watch.inotify = must(kernel::inotify(), Step::watch_overlay);
+  return watch;
+}
+
+uint32_t count_released(const OverlayWatch& watch) {
+  alignas(inotify_event) char buffer[4096];
+  uint32_t released = 0;
+  for (ssize_t got = 0; watch.overlays != 0 && (got = ::read(watch.inotify, buffer, sizeof buffer)) > 0;) {
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer + at, sizeof event);
+      if ((event.mask & IN_UNMOUNT) != 0) ++released;
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+  }
+  return released;
+}
+
+void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts) {
+  if (trees.inotify < 0) return;
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
-    has_overlays = true;
     opened[i] = open_layers(plan, plan.mounts[i], i);  // all of them before the first is attached over a path
   }
-  if (!has_overlays) return;
-  const int inotify = must(kernel::inotify(), Step::watch_overlay);
   const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
-  if (first >= 0) must(kernel::enter_mounts(first), Step::mount_overlay);
+  if (mounts >= 0) must(kernel::enter_mounts(mounts), Step::mount_overlay);
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     trees.fd[i] = mount_overlay(plan, i);
-    watch(inotify, trees.fd[i], i);
+    watch(trees.inotify, trees.fd[i], i);
   }
-  if (first >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
-  send_with({.kind = wire::ReportKind::overlays}, inotify);
+  if (mounts >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
   ::close(home);
-  ::close(inotify);
 }
 
 }  // namespace cloche::jail

@@ -12,9 +12,20 @@
 
 namespace cloche::jail {
 
-// Mounts every overlay of the plan, detached, into `trees`, and sends the supervisor a descriptor by which it
-// learns that the kernel has let go of each: until then a process that kept a descriptor could still write
-// there. `first`: a pidfd of the process that gets them, in whose mount namespace they are made; -1: in ours.
-void mount_overlays(const wire::Plan& plan, Trees& trees, int first);
+// Whether the kernel has let go of the overlays that a command wrote through. That all processes of a call
+// are gone and a mount was taken away proves nothing: a process elsewhere may hold a descriptor that was
+// passed to it, and write by it. The kernel says IN_UNMOUNT of a watched directory when its file system ends,
+// and then no such descriptor is left.
+struct OverlayWatch {
+  int inotify = -1;       // watches the root of each
+  uint32_t overlays = 0;  // of the plan; without one there is no watch
+};
+OverlayWatch open_watch(const wire::Plan& plan);
+// Since the last time; does not wait.
+uint32_t count_released(const OverlayWatch& watch);
+
+// Mounts every overlay of the plan, detached, into `trees`, and has each watched. `mounts`: the mount
+// namespace of the process that gets them, in which they are made; -1: ours.
+void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts);
 
 }  // namespace cloche::jail

@@ -13,6 +13,7 @@ wire::Plan read_plan();
 struct Word {
   uint32_t cgroups = 0;  // of version 1: how many descriptors of `tasks` follow
   int cgroup[wire::max_groups] = {};
+  int inotify = -1;  // see Trees
 };
 
 // The supervisor's word that the plan is there, with the ways into its cgroups; without it there is nothing

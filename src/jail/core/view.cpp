@@ -138,6 +138,20 @@ int fresh(const char* type, unsigned attributes, Step step, uint32_t index, uint
   return fd;
 }
 
+int fresh(const Mount& mount, uint32_t index) {
+  const auto attributes = static_cast<unsigned>(attributes_of(mount));
+  switch (mount.kind) {
+    case MountKind::tmpfs:
+      return fresh("tmpfs", attributes & ~static_cast<unsigned>(MOUNT_ATTR_RDONLY),  // see seal_memory
+                   Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode);
+    case MountKind::proc: return fresh("proc", attributes, Step::mount_proc, index);
+    case MountKind::pts: return fresh("devpts", attributes, Step::mount_pts, index);
+    // The kernel looks at each queue as at a file of this file system.
+    case MountKind::queues: return fresh("mqueue", attributes, Step::mount_queues, index);
+    default: return -1;
+  }
+}
+
 // Opens one component of a target, making the directory where it is missing. Links are never followed: the
 // only ones on the way would be the workspace's own.
 int descend(int dir, const char* name, uint32_t index) {
@@ -237,7 +251,6 @@ void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
 void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uint32_t index) {
   const Mount& mount = plan.mounts[index];
   const Place place = walker.find(mount, index);
-  const auto attributes = static_cast<unsigned>(attributes_of(mount));
   switch (mount.kind) {
     case MountKind::directory:
       if (::mkdirat(place.parent, place.name, mount.mode) != 0 && errno != EEXIST)
@@ -248,23 +261,11 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       break;
     case MountKind::text: write_text(place, mount, index); break;
     case MountKind::tree:
-    case MountKind::overlay: attach(place, trees.fd[index], mount, index); break;
-    case MountKind::tmpfs: {
-      const unsigned open = attributes & ~static_cast<unsigned>(MOUNT_ATTR_RDONLY);  // see seal_memory
-      attach(place, fresh("tmpfs", open, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
-             mount, index);
-      break;
-    }
+    case MountKind::overlay:
+    case MountKind::tmpfs:
     case MountKind::proc:
-      attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index);
-      break;
     case MountKind::pts:
-      attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index);
-      break;
-    case MountKind::queues:
-      // The kernel looks at each queue as at a file of this file system.
-      attach(place, fresh("mqueue", attributes, Step::mount_queues, index), mount, index);
-      break;
+    case MountKind::queues: attach(place, trees.fd[index], mount, index); break;
     case MountKind::root: break;  // where everything else is put
   }
 }
@@ -292,12 +293,19 @@ int empty_root(unsigned attributes) {
 
 }  // namespace
 
-void clone_trees(const wire::Plan& plan, Trees& trees, int first) {
+void clone_trees(const wire::Plan& plan, Trees& trees, int mounts) {
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
-  mount_overlays(plan, trees, first);
+  mount_overlays(plan, trees, mounts);
+}
+
+void mount_fresh(const wire::Plan& plan, Trees& trees) {
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    const int mounted = fresh(plan.mounts[i], i);
+    if (mounted >= 0) trees.fd[i] = mounted;
+  }
 }
 
 int enter_view(const wire::Plan& plan, const Trees& trees) {

@@ -5,9 +5,10 @@
 
 namespace cloche::jail {
 
-// Descriptors of the plan's `tree` mounts, detached, by index; -1 for the other kinds.
+// What the plan mounts, detached, by index of the mount; -1 where nothing is mounted.
 struct Trees {
   int fd[wire::max_mounts];
+  int inotify;  // watches the overlays (overlay.hpp); -1: there is none
 };
 
 // How a mount of the plan is restricted, as MOUNT_ATTR_*.
@@ -22,8 +23,11 @@ int clone_tree(const wire::Plan& plan, const wire::Mount& mount, uint32_t index)
 
 // Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
 // as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
-// mount namespace, the only place where an ordinary user may clone. `first`: see mount_overlays().
-void clone_trees(const wire::Plan& plan, Trees& trees, int first = -1);
+// mount namespace, the only place where an ordinary user may clone. `mounts`: see mount_overlays().
+void clone_trees(const wire::Plan& plan, Trees& trees, int mounts = -1);
+
+// Mounts the file systems of the plan that are new, by the ids that they are to belong to.
+void mount_fresh(const wire::Plan& plan, Trees& trees);
 
 // Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one. Returns the
 // new root.

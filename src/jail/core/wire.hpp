@@ -195,13 +195,13 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed
   terminal,      // carries the master of the pseudo terminal
-  overlays,      // carries an inotify descriptor that says of each overlay when the kernel has let go of it
   listeners,     // carries the plan's listeners, in its order; `index` is 1 when those of IPv6 are real
   started,       // the command is running; carries the root of its view, for those who watch from outside
   not_executed,  // every step held, and exec of the command failed
   stopped,       // the command was stopped on its terminal, as by Ctrl-Z
   ended,         // the command ended with `status` (as wait gives it)
   gone,          // the first process has ended and with it everything in the sandbox
+  released,      // after it: the kernel has let go of `overlays` of the plan's by now
 };
 
 enum class Step : uint32_t {
@@ -249,10 +249,10 @@ enum class Step : uint32_t {
 struct Report {
   ReportKind kind = ReportKind::failed;
   Step step = Step::read_plan;
-  int32_t number = 0;  // errno
-  uint32_t index = 0;  // which mount, rule or program
-  int32_t status = 0;  // wait status
-  uint32_t unused = 0;
+  int32_t number = 0;     // errno
+  uint32_t index = 0;     // which mount, rule or program
+  int32_t status = 0;     // wait status
+  uint32_t overlays = 0;  // that the kernel has let go of
   uint64_t cpu_us = 0;
   uint64_t max_rss_bytes = 0;
   uint64_t memory_peak_bytes = 0;  // the cgroups' last numbers

@@ -69,8 +69,8 @@ std::set<TreePath> paths_of(const ChangeSet& changes) {
 }  // namespace
 
 std::string boot_id() {
-  const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
-  return id.ok() ? id.value() : "";
+  static const auto of_this_boot = sys::read_small_file("/proc/sys/kernel/random/boot_id");
+  return of_this_boot.ok() ? of_this_boot.value() : "";
 }
 
 ChangeSets::ChangeSets(const std::string& state, std::string boot)

@@ -37,31 +37,42 @@ OwnedFd open_directory(int parent, const char* name) {
 // long. False: it has left something else too.
 bool empty_work(int layer) {
   const std::string work = wire::work_name + std::string("/work");
-  if (::fchmodat(layer, work.c_str(), 0700, 0) != 0) return errno == ENOENT;  // closed even to its owner
+  // Each is closed even to its owner.
+  if (::fchmodat(layer, work.c_str(), 0700, 0) != 0) return errno == ENOENT;
+  for (const char* below : {"/incompat", "/incompat/volatile"})
+    (void)::fchmodat(layer, (work + below).c_str(), 0700, 0);
   ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
   for (const char* below : {"/incompat/volatile", "/incompat"})
     ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
   return ::unlinkat(layer, work.c_str(), AT_REMOVEDIR) == 0;
 }
 
-// The layers of a call but for their work directories. False: what was written there is still in one.
-bool remove_uppers(const std::string& directory) {
-  bool all = true;
-  for (const auto& number : names_in(directory)) {
-    const std::string upper = directory + "/" + number + "/" + wire::upper_name;
-    all = (::rmdir(upper.c_str()) == 0 || errno == ENOENT) && all;
-  }
-  return all;
+// False too where it cannot be seen.
+bool is_empty(const std::string& directory) {
+  bool found = ::access(directory.c_str(), R_OK) != 0;
+  for_each_entry(directory, [&](std::string_view, unsigned char) { found = true; });
+  return !found;
 }
 
-// Of a directory of a call whose upper directories are gone: leaves the first layer with an empty work
+// False: what was written there is still in one. They are not removed here: a file system that discards
+// blocks at once waits for the disk.
+bool has_empty_uppers(const std::string& directory) {
+  for (int number = 0;; ++number) {
+    const std::string layer = directory + "/" + std::to_string(number);
+    if (::access(layer.c_str(), F_OK) != 0) return true;
+    if (!is_empty(layer + "/" + wire::upper_name)) return false;
+  }
+}
+
+// Of a directory of a call whose upper directories are empty: leaves the first layer with an empty work
 // directory, which the next call needs as well. False: it cannot be used again.
 bool empty_ended(int directory) {
   for (int number = 0;; ++number) {
     const std::string name = std::to_string(number);
     const OwnedFd layer = open_directory(directory, name.c_str());
     if (!layer) return errno == ENOENT;
-    if (!empty_work(layer.get())) return false;
+    const bool has_upper = ::unlinkat(layer.get(), wire::upper_name, AT_REMOVEDIR) != 0 && errno != ENOENT;
+    if (has_upper || !empty_work(layer.get())) return false;
     if (name == first_number) continue;
     ::unlinkat(layer.get(), wire::work_name, AT_REMOVEDIR);
     if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) return false;
@@ -171,8 +182,7 @@ LayerPlace& LayerPlace::operator=(LayerPlace&& other) noexcept {
 LayerPlace::~LayerPlace() {
   if (directory_.empty()) return;
   const std::string to = root_ + running + "/" + std::string(ended) + name_;
-  const bool is_small = remove_uppers(directory_);
-  if (!is_small || ::rename(directory_.c_str(), to.c_str()) != 0) remove_tree(directory_);
+  if (!has_empty_uppers(directory_) || ::rename(directory_.c_str(), to.c_str()) != 0) remove_tree(directory_);
 }
 
 Result<KnownDirectory> LayerPlace::as_kept(const std::string& id) const {

@@ -5,8 +5,9 @@
 //   ROOT/spare                  emptied, for the next call
 //   ROOT/stored/ID              what belongs to a change set of the store
 //
-// To make and to remove these directories takes a tenth of a short call. So a call only gives its own another
-// name when it ends, the next one empties that while its command starts, and the one after that uses it.
+// To make and to remove these directories takes a tenth of a short call. So a call that wrote nothing only
+// gives its own another name when it ends, the next one empties that while its command starts, and the one
+// after that uses it.
 #pragma once
 
 #include <functional>

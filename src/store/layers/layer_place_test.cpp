@@ -34,7 +34,8 @@ struct Root {
       fs::create_directories(layer + "/u");
       fs::create_directories(layer + "/w/work/incompat/volatile");
       write_text(layer + "/w/work/incompat/volatile/dirty", "");
-      fs::permissions(layer + "/w/work", fs::perms::none);
+      for (const char* closed : {"/w/work/incompat/volatile", "/w/work/incompat", "/w/work"})
+        fs::permissions(layer + closed, fs::perms::none);
     }
     return place;
   }
@@ -45,6 +46,7 @@ TEST(LayerPlace, IsUsedAgainOnceALaterCallHasEmptiedIt) {
   { const LayerPlace first = root.used(2); }
   ASSERT_EQ(root.running().size(), 1U);
   EXPECT_TRUE(root.running().front().starts_with("ended-"));
+  EXPECT_TRUE(fs::exists(root.path + "/running/" + root.running().front() + "/1/u")) << "removed by the end";
   {
     const LayerPlace second = root.make();
     EXPECT_TRUE(fs::is_empty(second.directory()));
@@ -77,9 +79,21 @@ TEST(LayerPlace, AWorkDirectoryWithSomethingElseIsNotUsedAgain) {
   const Root root;
   {
     const LayerPlace first = root.used();
-    fs::permissions(first.directory() + "/0/w/work", fs::perms::owner_all);
+    for (const char* opened : {"/0/w/work", "/0/w/work/incompat"})
+      fs::permissions(first.directory() + opened, fs::perms::owner_all);
     fs::create_directories(first.directory() + "/0/w/work/incompat/unknown");
   }
+  const LayerPlace second = root.make();
+  second.clear_ended();
+  EXPECT_EQ(root.running().size(), 1U);
+  EXPECT_FALSE(root.has_spare());
+}
+
+TEST(LayerPlace, AnUpperDirectoryThatIsNotEmptyIsNotUsedAgain) {
+  const Root root;
+  { const LayerPlace first = root.used(); }
+  ASSERT_EQ(root.running().size(), 1U);
+  write_text(root.path + "/running/" + root.running().front() + "/0/u/file", "written since");
   const LayerPlace second = root.make();
   second.clear_ended();
   EXPECT_EQ(root.running().size(), 1U);
