@@ -69,8 +69,12 @@ std::set<TreePath> paths_of(const ChangeSet& changes) {
 }  // namespace
 
 std::string boot_id() {
-  const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
-  return id.ok() ? id.value() : "";
+  // A process lives in one boot, and each call asks several times.
+  static const std::string here = [] {
+    const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
+    return id.ok() ? id.value() : "";
+  }();
+  return here;
 }
 
 ChangeSets::ChangeSets(const std::string& state, std::string boot)
