@@ -1,6 +1,5 @@
-// Section 10: what each level of the ladder costs, beside the bare tool that builds its box with the same
+// What each level of the ladder costs, beside the bare tool that builds its box with the same
 // words, and so what of it is our own part: the plan, the stage, the watching and the look at what was left.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -52,30 +51,18 @@ Result<Words> bwrap_words(const Scene& scene, const Work& work) {
 }
 
 // A bundle of its own for each work: two boxes may not have one root directory.
-Result<Words> runtime_words(const Scene& scene, const Work& work, const std::string& runtime, Words flags) {
-  const std::string program = find_program(runtime);
-  if (program.empty()) return refusal(runtime + " is not installed");
-  const std::string place = scene.directory() + "/" + runtime + "-" + work.name;
-  if (::mkdir(place.c_str(), 0755) != 0) return system_error("make " + place);
-  const std::string bundle = place + "/bundle";
-  TRY(output_of(
-      cloche_words(scene, {"wrap", "--backend", "oci", "--runtime", runtime, "--bundle", bundle}, work)));
-  Words words = {program, "--root", place + "/state"};
-  words.insert(words.end(), flags.begin(), flags.end());
-  const std::string name = "cloche-bench-" + std::to_string(::getpid()) + "-" + work.name;
-  for (const std::string& word : {std::string("run"), std::string("--bundle"), bundle, name})
-    words.push_back(word);
-  return words;
+std::string place_of(const Scene& scene, const Work& work, const std::string& runtime) {
+  return scene.directory() + "/" + runtime + "-" + work.name;
 }
 
 Result<Words> runc_words(const Scene& scene, const Work& work) {
-  return runtime_words(scene, work, "runc", {});
+  return runtime_words(scene, place_of(scene, work, "runc"), "runc", {}, work.argv);
 }
 
 // As Cloche starts it (confine/boxes/box_stage.cpp).
 Result<Words> runsc_words(const Scene& scene, const Work& work) {
-  return runtime_words(scene, work, "runsc",
-                       {"--rootless", "--network=none", "--ignore-cgroups", "--platform=ptrace"});
+  return runtime_words(scene, place_of(scene, work, "runsc"), "runsc",
+                       {"--rootless", "--network=none", "--ignore-cgroups", "--platform=ptrace"}, work.argv);
 }
 
 constexpr Peer peers[] = {
@@ -109,7 +96,7 @@ Row row_of(const Peer& peer, const Work& work, const ByName& samples) {
           Cell::spread(difference_of_medians(ours, theirs).scaled(0.001))};
 }
 
-// The native sandbox has no tool that it stands on: section 1 compares its cost with others.
+// The native sandbox has no tool that it stands on: the section Start compares its cost with others.
 bool has_goal(const Peer& peer) { return std::string_view(peer.backend) != "native"; }
 
 Result<void> measure_work(const Scene& scene, const Work& work, size_t rounds, Report& report, Table& table) {
@@ -153,12 +140,12 @@ std::string load() {
 Result<void> measure_levels(const Scene& scene, Pace pace, Report& report) {
   const Work works[] = {{"true", {"/bin/true"}}, {"python", {"/usr/bin/python3", "-c", "1"}}};
   Table table{
-      10,
+      "levels",
       "The isolation levels",
       {"backend", "program", "bare tool", "bare tool p50 ms", "cloche run p50 ms", "our own part, ms"}};
   const std::string before = load();
   for (const auto& work : works)
-    TRY(measure_work(scene, work, pace == Pace::quick ? size_t{10} : size_t{60}, report, table));
+    TRY(measure_work(scene, work, pace == Pace::quick ? size_t{4} : size_t{60}, report, table));
   table.notes.push_back(
       "The bare tool has the words that `cloche wrap` prints for it, `cloche-jail --inner` among them. Our "
       "own "

@@ -1,12 +1,16 @@
-// cloche-bench: measures Cloche against a bare start and against bwrap, in one interleaved run.
+// cloche-bench: measures Cloche against a bare start and other sandboxes, in one interleaved run.
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/sys/sys.hpp"
 #include "loopback_server.hpp"
@@ -15,48 +19,56 @@
 namespace cloche::bench {
 namespace {
 
-constexpr const char* help =
-    "cloche-bench [--quick] [--json] [--only N]\n"
-    "  --quick   fewer rounds: to see that it works, not to quote\n"
-    "  --json    the same numbers as JSON\n"
-    "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
-    "ordinary user,\n"
-    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 workspace writes,\n"
-    "            10 the isolation levels, 11 the MCP server, 12 the network by name\n";
-
 struct Section {
-  int number;
-  const char* name;
+  std::string_view name;
+  const char* says;
   Result<void> (*measure)(const Scene&, Pace, Report&);
 };
 
 constexpr Section sections[] = {
-    {1, "start cost", measure_start_cost},
-    {2, "throughput", measure_throughput},
-    {3, "inside against outside", measure_inside},
-    {4, "growth", measure_growth},
-    {5, "start cost for an ordinary user", measure_ordinary_user},
-    {6, "the watched memory limit", measure_overshoot},
-    {7, "permission rules", measure_rules},
-    {8, "the gateway's own part", measure_gateway},
-    {9, "workspace writes", measure_writes},
-    {10, "the isolation levels", measure_levels},
-    {11, "the MCP server", measure_mcp},
-    {12, "the network by name", measure_egress},
+    {"start", "a start, as root and as an ordinary user, on a quiet machine and on a busy one",
+     measure_start},
+    {"gateway", "the gateway's own part of a call", measure_gateway},
+    {"mcp", "a call through cloche mcp", measure_mcp},
+    {"throughput", "calls a second, and their p99, at 1 to 128 at once", measure_throughput},
+    {"growth", "a call by the caller's memory and mounts", measure_growth},
+    {"python", "run_python", measure_python},
+    {"egress", "the network by name", measure_egress},
+    {"inside", "the same work inside and outside", measure_inside},
+    {"writes", "workspace writes, and the size of the tree", measure_writes},
+    {"levels", "the isolation levels", measure_levels},
+    {"memory", "the watched memory limit of an ordinary user", measure_overshoot},
+    {"rules", "permission rules", measure_rules},
 };
+
+std::string help() {
+  std::string text =
+      "cloche-bench [--quick] [--json] [--only PART]... [--docs DIR]\n"
+      "  --quick      fewer rounds: to see that it works, not to quote\n"
+      "  --json       the same numbers as JSON\n"
+      "  --docs DIR   also write the tables into DIR/bench.md, where it has places for them, and the plots "
+      "as\n"
+      "               DIR/bench-*.svg\n"
+      "  --only PART  of these, as often as you like:\n";
+  for (const auto& section : sections) {
+    std::string name(section.name);
+    name.resize(15, ' ');
+    text += "      " + name + section.says + "\n";
+  }
+  return text;
+}
 
 struct Arguments {
   Pace pace = Pace::full;
   bool json = false;
   bool help = false;
-  std::optional<int> only = {};
+  std::vector<std::string_view> only = {};  // none: every section
+  std::string docs = {};                    // empty: nothing is written there
 };
 
-std::optional<int> section_named(std::string_view word) {
-  for (const auto& section : sections) {
-    if (std::to_string(section.number) == word) return section.number;
-  }
-  return std::nullopt;
+bool is_section(std::string_view word) {
+  return std::any_of(std::begin(sections), std::end(sections),
+                     [&](const Section& section) { return section.name == word; });
 }
 
 Result<Arguments> parse(int argc, char** argv) {
@@ -69,8 +81,10 @@ Result<Arguments> parse(int argc, char** argv) {
       arguments.json = true;
     } else if (word == "--help") {
       arguments.help = true;
-    } else if (word == "--only" && i + 1 < argc && section_named(argv[i + 1])) {
-      arguments.only = section_named(argv[++i]);
+    } else if (word == "--only" && i + 1 < argc && is_section(argv[i + 1])) {
+      arguments.only.emplace_back(argv[++i]);
+    } else if (word == "--docs" && i + 1 < argc) {
+      arguments.docs = std::filesystem::absolute(argv[++i]);
     } else {
       return usage_error("cannot use " + std::string(word), "see cloche-bench --help");
     }
@@ -78,10 +92,24 @@ Result<Arguments> parse(int argc, char** argv) {
   return arguments;
 }
 
+Result<void> write_file(const std::string& path, const std::string& text) {
+  const OwnedFd file = TRY(sys::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return sys::write_all(file.get(), text);
+}
+
+Result<void> write_docs(const std::string& directory, const Report& report) {
+  const std::string document = directory + "/bench.md";
+  const std::string text = TRY(sys::read_file(document, 1 << 20));
+  TRY(write_file(document, with_tables(text, report)));
+  for (const auto& plot : report.plots)
+    TRY(write_file(directory + "/bench-" + plot.name + ".svg", to_svg(plot)));
+  return {};
+}
+
 // Whether every section was measured.
 Result<bool> measure_all(const Arguments& arguments) {
   stop_on_signals();
-  const Scene scene = TRY(Scene::create(Scene::Programs::copied));
+  const Scene scene = TRY(Scene::create());
   // Everything we start inherits these two, so that no call of ours has to pass them; ours goes elsewhere.
   const OwnedFd output(::fcntl(1, F_DUPFD_CLOEXEC, 3));
   const OwnedFd nothing = TRY(sys::open("/dev/null", O_RDWR));
@@ -93,8 +121,9 @@ Result<bool> measure_all(const Arguments& arguments) {
   bool complete = true;
   TRY(describe_machine(scene, report));
   for (const auto& section : sections) {
-    if (arguments.only && *arguments.only != section.number) continue;
-    say(std::string("measuring ") + section.name);
+    const auto& only = arguments.only;
+    if (!only.empty() && std::find(only.begin(), only.end(), section.name) == only.end()) continue;
+    say("measuring " + std::string(section.name));
     const auto measured = section.measure(scene, arguments.pace, report);
     TRY(go_on());
     if (measured.ok()) continue;
@@ -102,9 +131,11 @@ Result<bool> measure_all(const Arguments& arguments) {
     complete = false;
     say(describe(measured.error()));
     report.tables.push_back(
-        {section.number, section.name, {}, {}, {"**failed**: " + describe(measured.error())}});
+        {std::string(section.name), section.says, {}, {}, {"**failed**: " + describe(measured.error())}});
   }
   TRY(sys::write_all(output.get(), arguments.json ? to_json(report) : to_markdown(report)));
+  if (!arguments.only.empty()) report.targets.clear();  // a document keeps its rows of the other parts
+  if (!arguments.docs.empty()) TRY(write_docs(arguments.docs, report));
   return complete;
 }
 
@@ -119,11 +150,6 @@ std::optional<int> serve_ourselves(int argc, char** argv) {
   if (mode == "--spin" && argc == 3) return spin(number_at(2)) == 0 ? 1 : 0;
   if (mode == "--hog" && argc == 3) hog_memory(argv[2]);
   if (mode == "--net-client" && argc == 6) return be_client(argv[2], argv[3], argv[4], number_at(5));
-  if (mode == "--samples" && argc == 4) {
-    const auto printed = print_samples(argv[2], number_at(3));
-    if (!printed.ok()) say(describe(printed.error()));
-    return printed.ok() ? 0 : 1;
-  }
   return std::nullopt;
 }
 
@@ -139,7 +165,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (arguments.value().help) {
-    (void)cloche::sys::write_all(1, help);
+    (void)cloche::sys::write_all(1, help());
     return 0;
   }
   const auto complete = measure_all(arguments.value());

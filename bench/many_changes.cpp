@@ -1,4 +1,5 @@
-// Section 9, of sets of many files: what it takes to read and judge them, and to bring them into the project.
+// Workspace writes, of sets of many files: what it takes to read and judge them, and to bring them into the
+// project.
 #include <unistd.h>
 
 #include <chrono>
@@ -94,7 +95,7 @@ Result<void> measure_apply(const Scene& scene, const Batch& batch, size_t rounds
                                         batch.is_new ? 0 : 1, rounds));
   const auto add = [&](const std::string& what, double ms) {
     table.rows.push_back({what, Cell::number(ms, 1)});
-    report.targets.push_back({what, ms, goal_ms, at_most, {}});
+    report.targets.push_back({what, ms, goal_ms, at_most});
   };
   const double whole = median(samples.at("many")) - median(samples.at("one"));
   add("`cloche changes apply` of " + batch.name + " files, ms", whole / 1000);
@@ -137,7 +138,7 @@ Result<void> measure_judging(const Scene& scene, Pace pace, Report& report, Tabl
   for (const auto& [name, of] : samples) {
     const std::string what = "read and judge " + name + " files, us an entry";
     table.rows.push_back({what, Cell::number(median(of), 1)});
-    report.targets.push_back({what, median(of), 8, at_most, {}});
+    report.targets.push_back({what, median(of), 8, at_most});
   }
   return {};
 }
@@ -146,7 +147,7 @@ Result<void> measure_judging(const Scene& scene, Pace pace, Report& report, Tabl
 
 Result<void> measure_many_changes(const Scene& scene, Pace pace, Report& report) {
   const bool quick = pace == Pace::quick;
-  Table table{9, "Workspace writes: many files", {"what", "p50"}};
+  Table table{"writes-many", "Workspace writes: many files", {"what", "p50"}};
   TRY(measure_apply(scene, {"1,000 changed", 10, 100, false}, quick ? 3 : 15, 60, report, table));
   // The goal is 150 ms for 100,000.
   const Batch fresh{quick ? "10,000 new" : "100,000 new", quick ? 10 : 100, 1000, true};

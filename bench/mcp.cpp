@@ -1,21 +1,14 @@
-// Section 11: `cloche mcp` from its client's side: what a call costs that starts no process, and two hundred
+// `cloche mcp` from its client's side: what a call costs that starts no process, and two hundred
 // at once.
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
 
 #include "base/json/json_text.hpp"
-#include "base/sys/directory.hpp"
-#include "base/sys/sys.hpp"
 #include "doors/approve/terminal_approver.hpp"
 #include "gateway/gateway.hpp"
+#include "mcp_client.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {
@@ -30,80 +23,16 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-std::string call_line(int id, const std::string& tool, const std::string& arguments) {
-  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" +
-         tool + R"(","arguments":)" + arguments + "}}\n";
-}
-
-// The server, and its client's ends of two pipes.
-class Served {
- public:
-  static Result<Served> start(const std::string& program, const std::string& run) {
-    Served served;
-    Pipe in = TRY(sys::make_pipe());
-    Pipe out = TRY(sys::make_pipe());
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, in.read.get(), 0);
-    ::posix_spawn_file_actions_adddup2(&actions, out.write.get(), 1);
-    std::string words[] = {program, "mcp", "--run", run};
-    char* argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-    const int problem = ::posix_spawn(&served.pid_, argv[0], &actions, nullptr, argv, environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (problem != 0) return system_error("start " + program, problem);
-    served.in_ = std::move(in.write);
-    served.out_ = std::move(out.read);
-    TRY(served.send(
-        R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})"
-        "\n"));
-    TRY(served.receive());
-    return served;
-  }
-  Served(Served&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), in_(std::move(other.in_)), out_(std::move(other.out_)) {}
-  Served& operator=(Served&&) = delete;
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
-  ~Served() {
-    in_.reset();
-    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
-  }
-
-  Result<void> send(const std::string& line) const { return sys::write_all(in_.get(), line); }
-  // The next line.
-  Result<std::string> receive() {
-    size_t end = buffer_.find('\n');
-    while (end == std::string::npos) {
-      char room[16384];
-      const ssize_t got = ::read(out_.get(), room, sizeof room);
-      if (got <= 0) return system_error("hear the server");
-      buffer_.append(room, static_cast<size_t>(got));
-      end = buffer_.find('\n');
-    }
-    std::string line = buffer_.substr(0, end);
-    buffer_.erase(0, end + 1);
-    return line;
-  }
-
- private:
-  Served() = default;
-
-  pid_t pid_ = -1;
-  OwnedFd in_;
-  OwnedFd out_;
-  std::string buffer_;
-};
-
 struct Compared {
   Samples door = {};     // there and back
   Samples gateway = {};  // the same call without the door
 };
 
-Result<Compared> compare(Served& served, Gateway& gateway, const ToolCall& call, size_t rounds) {
+Result<Compared> compare(McpClient& served, Gateway& gateway, const ToolCall& call, size_t rounds) {
   TerminalApprover nobody(0, "/nonexistent");
   Compared compared;
   for (size_t i = 0; i < rounds; ++i) {
-    const std::string line = call_line(static_cast<int>(i), call.tool, call.arguments);
+    const std::string line = call_line(static_cast<int>(i), call);
     const auto start = Clock::now();
     TRY(served.send(line));
     const std::string answer = TRY(served.receive());
@@ -122,10 +51,10 @@ struct AtOnce {
   int furthest = 0;  // how far from its place in the order of the calls one was answered
 };
 
-Result<AtOnce> all_at_once(Served& served) {
+Result<AtOnce> all_at_once(McpClient& served) {
   AtOnce seen;
   const auto start = Clock::now();
-  for (int i = 0; i < at_once; ++i) TRY(served.send(call_line(i, "run_shell", R"({"cmd":"true"})")));
+  for (int i = 0; i < at_once; ++i) TRY(served.send(call_line(i, {"run_shell", R"({"cmd":"true"})"})));
   for (int place = 0; place < at_once; ++place) {
     const std::string line = TRY(served.receive());
     const auto answer = TRY(read_json(line, "answer"));
@@ -139,30 +68,21 @@ Result<AtOnce> all_at_once(Served& served) {
   return seen;
 }
 
-// In memory, for the reason that section 8 has.
-struct Place {
-  std::string directory = "/dev/shm/cloche-bench-XXXXXX";
-  Place() { (void)::mkdtemp(directory.data()); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() { remove_tree(directory); }
-};
-
 }  // namespace
 
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report) {
   const size_t rounds = pace == Pace::quick ? 1000 : 5000;
-  const Place place;
-  Served served = TRY(Served::start(scene.program("cloche"), place.directory + "/served"));
+  const MemoryPlace place;
+  McpClient served = TRY(McpClient::start(scene.program("cloche"), place.directory() + "/served"));
   SessionOptions options = default_session();
-  options.run = place.directory + "/direct";
+  options.run = place.directory() + "/direct";
   options.programs = scene.programs();
   const auto gateway = TRY(Gateway::open(options, Environment(environ)));
-  Table table{11,
+  Table table{"mcp",
               "A call through cloche mcp, without a process",
               {"call", "there and back, p50 us", "p99 us", "Gateway::call, p50 us", "the door's own, us"}};
   const std::pair<const char*, ToolCall> calls[] = {
-      {"run_shell, refused", {"run_shell", R"({"cmd": "ls | sh"})"}},
+      {"read_artifact, refused", {"read_artifact", R"({"path": "../a"})"}},
       {"read_artifact", {"read_artifact", R"({"path": "none"})"}},
       {"write_artifact", {"write_artifact", R"({"path": "a", "content": "x"})"}}};
   double slowest = 0;
@@ -182,9 +102,9 @@ Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report) {
                         " ms, " + std::to_string(seen.errors) + " errors, none answered more than " +
                         std::to_string(seen.furthest) + " places from where it came.");
   report.targets.push_back(
-      {"tools/call there and back without a process, us", slowest, goal_us, Target::Sense::at_most, {}});
+      {"tools/call there and back without a process, us", slowest, goal_us, Target::Sense::at_most});
   report.targets.push_back(
-      {"errors of 200 calls at once", static_cast<double>(seen.errors), 0, Target::Sense::at_most, {}});
+      {"errors of 200 calls at once", static_cast<double>(seen.errors), 0, Target::Sense::at_most});
   report.tables.push_back(std::move(table));
   return {};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json/json_writer.hpp"
+#include "plot.hpp"
 #include "statistics.hpp"
 
 namespace cloche::bench {
@@ -31,32 +32,44 @@ class Cell {
 using Row = std::vector<Cell>;
 
 struct Table {
-  int section = 0;
+  std::string id;  // by which a document names the place that it stands at
   std::string title;
   std::vector<std::string> columns;
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
 };
 
-// One number that the project promised to reach.
+// As whom, and on what machine: a quiet one, or one whose cores are all busy with something else.
+enum class Situation { root, user, root_busy, user_busy };
+Situation here();  // a quiet one
+
+// One number that the project wants to reach. Those that say the same of several situations are one row.
 struct Target {
   enum class Sense { at_most, at_least };
   std::string what;
   double measured = 0;
-  double goal = 0;
+  std::optional<double> goal = {};  // none: it is shown beside those that have one
   Sense sense = Sense::at_most;
-  std::optional<double> stretch = {};
+  Situation situation = here();
 
-  bool reached(double limit) const { return sense == Sense::at_most ? measured <= limit : measured >= limit; }
+  bool is_reached() const {
+    return !goal || (sense == Sense::at_most ? measured <= *goal : measured >= *goal);
+  }
 };
 
 struct Report {
   std::vector<std::pair<std::string, std::string>> machine = {};
   std::vector<Table> tables = {};
   std::vector<Target> targets = {};
+  std::vector<Plot> plots = {};
 };
 
 std::string to_markdown(const Report& report);
 std::string to_json(const Report& report);
+
+// The text of a document with what was measured in it: between `<!-- bench: ID -->` and `<!-- end -->` stands
+// the table of that id, the table `reach`, or the list `machine`. What was not measured, or could not be,
+// stays.
+std::string with_tables(std::string document, const Report& report);
 
 }  // namespace cloche::bench

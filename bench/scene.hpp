@@ -1,6 +1,7 @@
-// Where a benchmark happens: a directory of its own under /var/tmp with a workspace, a state directory and
-// copies of the programs. Copies, because another user must reach them and a rebuild halfway must not change
-// what is measured.
+// Where a benchmark happens: a directory of its own under /var/tmp with a workspace, a home, a state
+// directory and copies of the programs. Copies, because another user must reach them and a rebuild halfway
+// must not change what is measured. The workspace is a git repository of 2,000 directories and 5,000 files,
+// and the home has in it what a developer's has.
 #pragma once
 
 #include <string>
@@ -12,10 +13,10 @@ namespace cloche::bench {
 
 class Scene {
  public:
-  // The programs of this build are copied, or those beside the running program are used.
-  enum class Programs { copied, beside_us };
-  // Also makes the workspace the working directory and names the state directory in the environment.
-  static Result<Scene> create(Programs programs);
+  // Also makes the workspace the working directory, and names the home and the state in the environment.
+  static Result<Scene> create();
+  // With the copies of another one.
+  static Result<Scene> create(const std::string& programs);
 
   Scene(Scene&& other) noexcept;
   Scene& operator=(Scene&&) = delete;
@@ -31,9 +32,30 @@ class Scene {
 
  private:
   Scene() = default;
+  static Result<Scene> with_places();
+  Result<void> enter() const;
 
   std::string root_;
   std::string programs_;
+};
+
+// So many directories, by the hundred: one, with ninety-nine in it. The files are spread over them.
+Result<void> make_tree(const std::string& root, int directories, int files);
+
+// A directory in memory, where Cloche keeps its state while this lives: what a file system of a disk needs to
+// make a file is not ours, and ext4 needs ten times as long while many were deleted in the last minutes.
+class MemoryPlace {
+ public:
+  MemoryPlace();
+  MemoryPlace(const MemoryPlace&) = delete;
+  MemoryPlace& operator=(const MemoryPlace&) = delete;
+  ~MemoryPlace();
+
+  const std::string& directory() const { return directory_; }
+
+ private:
+  std::string directory_ = "/dev/shm/cloche-bench-XXXXXX";
+  std::string state_before_;
 };
 
 }  // namespace cloche::bench

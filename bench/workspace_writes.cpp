@@ -1,7 +1,7 @@
-// Section 9: what it costs that a call writes to a layer, and that what it wrote is judged and moved into the
+// What it costs that a call writes to a layer, and that what it wrote is judged and moved into the
 // project when it has ended.
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/json/json_writer.hpp"
@@ -14,28 +14,11 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 constexpr auto at_most = Target::Sense::at_most;
 
-struct Tree {
-  std::string name;
-  int directories;
-  int files;
-};
-
-// By the hundred: one, with ninety-nine in it.
-fs::path directory_at(const fs::path& root, int number) {
-  const fs::path first = root / std::to_string(number / 100);
-  return number % 100 == 0 ? first : first / std::to_string(number % 100);
-}
-
-Result<fs::path> make_tree(const Scene& scene, const Tree& tree) {
-  const fs::path root = fs::path(scene.directory()) / "trees" / tree.name;
-  std::error_code failed;
-  fs::create_directories(root, failed);
-  for (int i = 0; i < tree.directories && !failed; ++i) fs::create_directory(directory_at(root, i), failed);
-  if (failed) return system_error("make " + root.string(), failed.value());
-  for (int i = 0; i < tree.files; ++i) {
-    std::ofstream file(directory_at(root, i % tree.directories) / ("file-" + std::to_string(i)));
-    if (!(file << i << '\n')) return system_error("write below " + root.string());
-  }
+// Made for the first that asks for one of this size.
+Result<fs::path> tree_of(const Scene& scene, int directories) {
+  const std::string number = std::to_string(directories);
+  const fs::path root = fs::path(scene.directory()) / "trees" / number;
+  if (!fs::exists(root)) TRY(make_tree(root, directories, std::min(directories, 3000)));
   return root;
 }
 
@@ -58,23 +41,26 @@ Measured writing_artifact(const Scene& scene, const fs::path& workspace) {
 
 // How a call that writes one file grows with the tree that it writes to.
 Result<void> measure_one_file(const Scene& scene, Pace pace, Report& report) {
-  const Tree trees[] = {
-      {"10 directories", 10, 10}, {"3,600 directories", 3600, 3600}, {"30,000 directories", 30'000, 300}};
+  struct Size {
+    int directories;
+    std::string name;
+  };
+  const Size trees[] = {{10, "10 directories"}, {3000, "3,000 directories"}, {30'000, "30,000 directories"}};
   const Words write_file = {"/bin/dd", "if=/dev/urandom", "of=note", "bs=64", "count=1", "status=none"};
   std::vector<Contender> all;
-  for (const Tree& tree : trees) {
-    const fs::path root = TRY(make_tree(scene, tree));
+  for (const Size& tree : trees) {
+    const fs::path root = TRY(tree_of(scene, tree.directories));
     for (const char* writes : {"live", "commit"})
       all.push_back({tree.name + writes, spawning({.argv = run_words(scene, root, writes, write_file)})});
     all.push_back({tree.name + "artifact", writing_artifact(scene, root)});
   }
   const ByName samples = TRY(interleave(all, 5, pace == Pace::quick ? size_t{20} : size_t{200}));
 
-  Table table{9,
+  Table table{"writes",
               "Workspace writes: one file",
               {"tree", "live p50 us", "commit p50 us", "commit to live", "commit to the first tree",
                "write_artifact p50 us", "write_artifact to the first tree"}};
-  for (const Tree& tree : trees) {
+  for (const Size& tree : trees) {
     const auto of = [&](const char* what) -> const Samples& { return samples.at(tree.name + what); };
     const auto to_first = [&](const char* what) {
       return ratio_of_medians(of(what), samples.at(trees[0].name + what));
@@ -86,12 +72,12 @@ Result<void> measure_one_file(const Scene& scene, Pace pace, Report& report) {
                           Cell::number(median(of("commit")), 0), Cell::spread(to_live), Cell::spread(commit),
                           Cell::number(median(of("artifact")), 0), Cell::spread(artifact)});
     report.targets.push_back(
-        {"a call that writes one file, commit to live, " + tree.name, to_live.middle, 1.6, at_most, {}});
+        {"a call that writes one file, commit to live, " + tree.name, to_live.middle, 1.6, at_most});
     if (tree.directories == trees[0].directories) continue;
     report.targets.push_back(
-        {"a call that writes one file, " + tree.name + " to 10", commit.middle, 1.1, at_most, {}});
+        {"a call that writes one file, " + tree.name + " to 10", commit.middle, 1.1, at_most});
     report.targets.push_back(
-        {"write_artifact of 4 KiB, " + tree.name + " to 10", artifact.middle, 1.1, at_most, {}});
+        {"write_artifact of 4 KiB, " + tree.name + " to 10", artifact.middle, 1.1, at_most});
   }
   table.notes.push_back(
       "`cloche run --writes live|commit` with `dd`, which writes 64 other bytes to a file at the top of the "
@@ -100,15 +86,18 @@ Result<void> measure_one_file(const Scene& scene, Pace pace, Report& report) {
   return {};
 }
 
-Result<fs::path> make_repository(const Scene& scene, const std::string& git) {
-  fs::path root = TRY(make_tree(scene, {"repository", 2000, 5000}));
-  for (const Words& step :
-       {Words{"init", "-q"}, Words{"add", "-A"},
-        Words{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "bench"}}) {
-    Words words = {git, "-C", root};
-    words.insert(words.end(), step.begin(), step.end());
-    TRY(spawning({.argv = words, .silent = true})());
+// How a start grows with the tree that it may write to; bubblewrap has the tree bound, writable.
+Result<void> measure_tree_sizes(const Scene& scene, Pace pace, Report& report) {
+  const int sizes[] = {10, 100, 1000, 3000, 10'000, 30'000};
+  std::vector<Contender> all;
+  for (const int size : sizes) {
+    const std::string number = std::to_string(size);
+    const fs::path root = TRY(tree_of(scene, size));
+    all.push_back(
+        {command_line + number, spawning({.argv = run_words(scene, root, "commit", {"/bin/true"})})});
+    for (auto& peer : bubblewrap_contender(root)) all.push_back({bubblewrap + number, std::move(peer.call)});
   }
+<<<<<<< HEAD
   return root;
 }
 
@@ -131,7 +120,27 @@ Result<void> measure_repository_start(const Scene& scene, const fs::path& reposi
                         Cell::number(median(samples.at(command_line)), 0), Cell::spread(ratio)});
   report.targets.push_back(
       {"`cloche run` to bwrap, in a repository of 2,000 directories", ratio.middle, 0.65, at_most, {}});
+=======
+  const ByName samples = TRY(interleave(all, 5, pace == Pace::quick ? size_t{10} : size_t{200}));
+  Table table{
+      "tree-size", "Start by the size of the tree", {"directories", "cloche run p50 us", "bwrap p50 us"}};
+  Plot plot{"tree-size", "A start of /bin/true, by the size of the tree", "directories in the workspace",
+            "ms, p50"};
+  plot.series = {{command_line}, {bubblewrap}};
+  for (const int size : sizes) {
+    Row row = {std::to_string(size)};
+    for (auto& series : plot.series) {
+      const auto mine = samples.find(series.name + std::to_string(size));
+      row.push_back(mine == samples.end() ? Cell("-") : Cell::number(median(mine->second), 0));
+      if (mine != samples.end()) series.points.emplace_back(size, median(mine->second) / 1000);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  std::erase_if(plot.series, [](const Series& series) { return series.points.empty(); });
+  table.notes.emplace_back("`cloche run --writes commit`; bubblewrap with the tree bound, writable.");
+>>>>>>> g8
   report.tables.push_back(std::move(table));
+  report.plots.push_back(std::move(plot));
   return {};
 }
 
@@ -139,23 +148,8 @@ Result<void> measure_repository_start(const Scene& scene, const fs::path& reposi
 
 Result<void> measure_writes(const Scene& scene, Pace pace, Report& report) {
   TRY(measure_one_file(scene, pace, report));
-  const size_t pairs = pace == Pace::quick ? 9 : 31;
-  Table inside = inside_table(9, "Workspace writes: reading the project inside", pairs);
-  if (const std::string git = find_program("git"); !git.empty()) {
-    const fs::path repository = TRY(make_repository(scene, git));
-    TRY(measure_repository_start(scene, repository, pace, report));
-    const Command status{.argv = {git, "-C", repository, "status"}};
-    TRY(measure_inside_work(scene, {"git status of 5,000 files", status, 1.5, repository}, pairs, inside,
-                            report));
-  } else {
-    inside.notes.push_back("git is not installed: its row, and the start in a repository, are left out.");
-  }
-  TRY(measure_many_changes(scene, pace, report));
-  const fs::path tree = TRY(make_tree(scene, {"searched", 2000, 18'000}));
-  const Command find{.argv = {find_program("find"), tree}};
-  TRY(measure_inside_work(scene, {"find of 20,000 entries", find, 1.5, tree}, pairs, inside, report));
-  report.tables.push_back(std::move(inside));
-  return {};
+  TRY(measure_tree_sizes(scene, pace, report));
+  return measure_many_changes(scene, pace, report);
 }
 
 }  // namespace cloche::bench

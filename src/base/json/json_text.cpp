@@ -176,9 +176,10 @@ class Reader {
     rest_.remove_prefix(1);
     while (true) {
       size_t plain = 0;
-      while (plain < rest_.size() && rest_[plain] != '"' && rest_[plain] != '\\' &&
-             static_cast<unsigned char>(rest_[plain]) >= 0x20)
+      for (const char c : rest_) {  // by pointers, as JsonWriter does
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) break;
         ++plain;
+      }
       out += rest_.substr(0, plain);
       rest_.remove_prefix(plain);
       if (rest_.empty()) return fail("a string that does not end");

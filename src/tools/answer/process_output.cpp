@@ -19,8 +19,14 @@ void add_picture(std::string& out, unsigned char control) {
   out += static_cast<char>(0x80 + low);
 }
 
-bool is_plain_ascii(unsigned char byte) {
-  return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t';
+// How much of the front is ASCII that is shown as it is; most output is nothing else.
+size_t plain_length(std::string_view bytes) {
+  size_t length = 0;
+  for (const char c : bytes) {
+    if ((c < 0x20 || c >= 0x7f) && c != '\n' && c != '\t') break;
+    ++length;
+  }
+  return length;
 }
 
 std::string ended(const Outcome& outcome) {
@@ -109,13 +115,11 @@ std::string egress_text(const Outcome& outcome) {
 std::string neutralised(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const auto byte = static_cast<unsigned char>(bytes[0]);
-    if (is_plain_ascii(byte)) {
-      out += bytes[0];
-      bytes.remove_prefix(1);
-      continue;
-    }
+  while (true) {
+    const size_t plain = plain_length(bytes);
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
     if (bytes.starts_with("\r\n")) {  // the end of a line, not a way back over it
       out += "\r\n";
       bytes.remove_prefix(2);
@@ -123,7 +127,7 @@ std::string neutralised(std::string_view bytes) {
     }
     const size_t length = utf8::sequence_length(bytes);
     if (length == 1) {
-      add_picture(out, byte);
+      add_picture(out, static_cast<unsigned char>(bytes[0]));
     } else if (length == 0) {
       out += "\xef\xbf\xbd";
     } else {
