@@ -97,30 +97,6 @@ Result<void> measure_tree_sizes(const Scene& scene, Pace pace, Report& report) {
         {command_line + number, spawning({.argv = run_words(scene, root, "commit", {"/bin/true"})})});
     for (auto& peer : bubblewrap_contender(root)) all.push_back({bubblewrap + number, std::move(peer.call)});
   }
-<<<<<<< HEAD
-  return root;
-}
-
-// Both with the whole repository in view, writable.
-Result<void> measure_repository_start(const Scene& scene, const fs::path& repository, Pace pace,
-                                      Report& report) {
-  Words bwrap = bubblewrap_words();
-  if (bwrap.empty()) return {};
-  for (const std::string& word : Words{"--bind", repository, repository, "--chdir", repository, "/bin/true"})
-    bwrap.push_back(word);
-  const ByName samples = TRY(
-      interleave({{bubblewrap, spawning({.argv = bwrap})},
-                  {command_line, spawning({.argv = run_words(scene, repository, "commit", {"/bin/true"})})}},
-                 5, pace == Pace::quick ? size_t{30} : size_t{200}));
-  const Spread ratio = ratio_of_medians(samples.at(command_line), samples.at(bubblewrap));
-  Table table{9,
-              "Workspace writes: a repository of 2,000 directories",
-              {"start of", "bwrap p50 us", "cloche run p50 us", "ratio"}};
-  table.rows.push_back({"/bin/true", Cell::number(median(samples.at(bubblewrap)), 0),
-                        Cell::number(median(samples.at(command_line)), 0), Cell::spread(ratio)});
-  report.targets.push_back(
-      {"`cloche run` to bwrap, in a repository of 2,000 directories", ratio.middle, 0.65, at_most, {}});
-=======
   const ByName samples = TRY(interleave(all, 5, pace == Pace::quick ? size_t{10} : size_t{200}));
   Table table{
       "tree-size", "Start by the size of the tree", {"directories", "cloche run p50 us", "bwrap p50 us"}};
@@ -138,7 +114,6 @@ Result<void> measure_repository_start(const Scene& scene, const fs::path& reposi
   }
   std::erase_if(plot.series, [](const Series& series) { return series.points.empty(); });
   table.notes.emplace_back("`cloche run --writes commit`; bubblewrap with the tree bound, writable.");
->>>>>>> g8
   report.tables.push_back(std::move(table));
   report.plots.push_back(std::move(plot));
   return {};
