@@ -34,7 +34,7 @@ std::string literal(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c == '\n' ? std::string("\\n") : std::string(1, c);
+    quoted += c;
   }
   return quoted + "\"";
 }
@@ -43,33 +43,7 @@ struct Row {
   std::string path;  // folded
   std::string reason;
   int line = 0;
-  std::string acts;
-  std::string asks;
-  std::string alone_with;  // words, with ends of lines between them
 };
-
-// Who obeys it in a repository that is new. A row that does not say it is refused, so that no new one is let
-// through because of what its author forgot.
-Result<void> read_acts(const JsonValue& item, const std::string& source, Row& row) {
-  constexpr std::string_view known[] = {"alone", "hooked", "asked", "run"};
-  row.acts = TRY(required_text(item, "acts", source));
-  if (std::find(std::begin(known), std::end(known), row.acts) == std::end(known))
-    return json_error(source, item.line, "acts is none of alone, hooked, asked, run");
-  const bool is_asked = row.acts == "asked";
-  if (is_asked != (item.find("asks") != nullptr))
-    return json_error(source, item.line, "asks says who asks, of what is asked and of nothing else");
-  if (is_asked) row.asks = TRY(required_text(item, "asks", source));
-  const JsonValue* words = item.find("alone_with");
-  if (words == nullptr) return {};
-  if (row.acts == "alone" || !words->is_array() || words->items.empty())
-    return json_error(source, item.line, "alone_with is no list of words, or of what is alone anyway");
-  for (const auto& word : words->items) {
-    if (!word.is_string() || word.text.empty() || word.text.find('\n') != std::string::npos)
-      return json_error(source, word.line, "alone_with has something that is no word");
-    row.alone_with += (row.alone_with.empty() ? "" : "\n") + word.text;
-  }
-  return {};
-}
 
 std::string folded_path(std::string_view path) {
   std::string folded;
@@ -89,13 +63,12 @@ Result<std::vector<Row>> read_rows(const std::string& text, const std::string& s
     return json_error(source, root.line, "protected is not a list of entries");
   std::vector<Row> rows;
   for (const auto& item : list->items) {
-    TRY(refuse_unknown_keys(item, {"path", "reason", "acts", "asks", "alone_with", "match", "not_match"},
+    TRY(refuse_unknown_keys(item, {"path", "reason", "match", "not_match"},
                             source));
     Row row;
     row.path = folded_path(TRY(required_text(item, "path", source)));
     row.reason = TRY(required_text(item, "reason", source));
     row.line = item.line;
-    TRY(read_acts(item, source, row));
     // Names are looked for one by one; only within .git, which has few rows, are whole paths matched.
     const bool one_name = row.path.find('/') == std::string::npos;
     const bool one_star = std::count(row.path.begin(), row.path.end(), '*') <= 1;
@@ -109,8 +82,8 @@ Result<std::vector<Row>> read_rows(const std::string& text, const std::string& s
 std::string table_of(std::string_view name, const std::vector<Row>& rows) {
   std::string text = "constexpr ProtectedName " + std::string(name) + "[] = {\n";
   for (const auto& row : rows)
-    text += "    {" + literal(row.path) + ", " + literal(row.reason) + ", " + std::to_string(row.line) +
-            ", Acts::" + row.acts + ", " + literal(row.asks) + ", " + literal(row.alone_with) + "},\n";
+    text +=
+        "    {" + literal(row.path) + ", " + literal(row.reason) + ", " + std::to_string(row.line) + "},\n";
   return text + "};\n";
 }
 

@@ -97,10 +97,8 @@ std::string_view name_of(Fate fate);
 
 struct ChangeVerdict {
   Fate fate = Fate::withheld;
-  // Of what is withheld or asked: one sentence for the model and the operator. Of what is committed: what to
-  // know about it; mostly empty.
-  std::string reason = {};
-  std::string rule = {};  // for the operator: which rule, with its file and line
+  std::string reason = {};  // of what is withheld or asked: one sentence for the model and the operator
+  std::string rule = {};    // for the operator: which rule, with its file and line
 };
 
 struct ChangeCounts {

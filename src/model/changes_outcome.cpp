@@ -33,14 +33,6 @@ void add_state(Sha256& hash, const std::optional<FileState>& state) {
   hash.add(state->link);
 }
 
-std::string names_text(const std::vector<const ChangedPath*>& paths, size_t most) {
-  std::string text;
-  for (size_t i = 0; i < std::min(paths.size(), most); ++i)
-    text += (i > 0 ? ", " : "") + shown(paths[i]->path, most_name);
-  if (paths.size() > most) text += ", and " + std::to_string(paths.size() - most) + " more";
-  return text;
-}
-
 std::string paths_text(const std::vector<const ChangedPath*>& paths, size_t most) {
   std::string text;
   for (size_t i = 0; i < std::min(paths.size(), most); ++i) {
@@ -49,17 +41,6 @@ std::string paths_text(const std::vector<const ChangedPath*>& paths, size_t most
   }
   if (paths.size() > most) text += "; and " + std::to_string(paths.size() - most) + " more";
   return text;
-}
-
-// Where there are more than are listed, those with a reason come first.
-std::vector<const ChangedPath*> listed(const std::vector<ChangedPath>& paths, size_t most) {
-  std::vector<const ChangedPath*> list;
-  for (const ChangedPath& path : paths) list.push_back(&path);
-  if (list.size() <= most) return list;
-  std::stable_partition(list.begin(), list.end(),
-                        [](const ChangedPath* path) { return !path->reason.empty(); });
-  list.resize(most);
-  return list;
 }
 
 ChangeCounts counts_of(const std::vector<ChangedPath>& paths, Fate fate) {
@@ -106,13 +87,6 @@ std::vector<const ChangedPath*> ChangesOutcome::withheld() const {
   return found;
 }
 
-std::vector<const ChangedPath*> ChangesOutcome::noted() const {
-  std::vector<const ChangedPath*> found;
-  for (const ChangedPath& path : paths)
-    if (path.fate == Fate::committed && !path.reason.empty()) found.push_back(&path);
-  return found;
-}
-
 std::string shown_path(const ChangeSet& set, size_t tree, const std::string& path,
                        std::string_view workspace) {
   if (tree == 0 && workspace.empty()) return path.empty() ? "." : path;
@@ -153,12 +127,13 @@ void write_changes(JsonWriter& out, const ChangesOutcome& changes, size_t most) 
   out.member("created", changes.counts.created).member("changed", changes.counts.changed);
   out.member("deleted", changes.counts.deleted);
   out.key("paths").begin_array();
-  for (const ChangedPath* path : listed(changes.paths, most)) {
+  for (size_t i = 0; i < std::min(changes.paths.size(), most); ++i) {
+    const ChangedPath& path = changes.paths[i];
     out.begin_object();
-    write_path(out, path->path);
-    out.member("kind", name_of(path->kind));
-    out.member("verdict", changes.end == ChangesEnd::staged ? "staged" : name_of(path->fate));
-    if (!path->reason.empty()) out.member("reason", path->reason);
+    write_path(out, path.path);
+    out.member("kind", name_of(path.kind));
+    out.member("verdict", changes.end == ChangesEnd::staged ? "staged" : name_of(path.fate));
+    if (!path.reason.empty()) out.member("reason", path.reason);
     out.end_object();
   }
   out.end_array();
@@ -182,8 +157,6 @@ std::string summary_line(const ChangesOutcome& changes) {
   if (!withheld.empty())
     line += " (" + paths_text(withheld, most_listed) + "; cloche changes show " + changes.set +
             " has it, cloche changes apply " + changes.set + " --only PATH brings it in)";
-  const auto noted = changes.noted();
-  if (!noted.empty()) line += "; came with a new repository: " + names_text(noted, most_listed);
   return line;
 }
 

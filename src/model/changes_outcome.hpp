@@ -43,9 +43,7 @@ struct ChangesOutcome {
   std::vector<std::string> notes = {};  // for the operator: what took its time
 
   std::vector<const ChangedPath*> withheld() const;  // or asked about
-  std::vector<const ChangedPath*> noted() const;     // in the project, as a part of a new repository
   bool is_whole() const { return end != ChangesEnd::staged && withheld().empty(); }
-  bool goes_without_saying() const { return is_whole() && noted().empty(); }
 };
 
 // A path of a set as a reader knows it: of the first tree, the workspace, relative; of another absolute.

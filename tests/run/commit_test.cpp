@@ -816,49 +816,6 @@ TEST_P(Commit, ALargeFileThatIsCopiedIsNamed) {
   EXPECT_TRUE(contains(ran.json["notes"].array[0].string, "large of 300 MiB was copied")) << ran.ran.out;
 }
 
-// What belongs to a commit comes with the clone; what something obeys by itself does not, and neither does
-// the same file where a user may work.
-TEST_P(Commit, WhatACallClonesIsWhole) {
-  NEEDS("git");
-  ASSERT_TRUE(exited(outside(R"(set -e
-export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org
-rm -rf ../from; mkdir ../from; cd ../from
-git init -q lib; cd lib; echo l > l; echo x > .npmrc; git add .; git commit -qm lib; cd ..
-git init -q rich; cd rich; mkdir .vscode .devcontainer .cargo; echo '{}' > .vscode/settings.json; echo x > .npmrc
-echo '{}' > .devcontainer/devcontainer.json; echo > .cargo/config.toml; echo x > .pre-commit-config.yaml; echo x > .envrc
-git -c protocol.file.allow=always submodule --quiet add file://${PWD%/rich}/lib third/lib; git add .; git commit -qm rich
-git clone -q . ../acts; cd ../acts; echo '{}' > .mcp.json; git add .; git commit -qm acts)"),
-                     0));
-  const std::string from = fs::weakly_canonical(workspace() / "../from");
-  const auto inside = [&](const std::string& script) {
-    const Ran ran = cloche_run({"--writes", "commit", "--ro", from},
-                               {"bash", "-c",
-                                "set -e; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow "
-                                "GIT_CONFIG_VALUE_0=always; " +
-                                    script});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return ran.err;
-  };
-  const auto status = [&](const std::string& where) {
-    return outside("git -C " + where + " status --porcelain").out;
-  };
-  const std::string said = inside("git clone -q file://" + from + "/rich copy");
-  EXPECT_TRUE(contains(said, "came with a new repository: copy/.cargo/config.toml, ")) << said;
-  EXPECT_EQ(status("copy"), "");
-  EXPECT_EQ(content("copy/.npmrc"), "x\n");
-  inside("cd copy; git submodule --quiet update --init");
-  EXPECT_EQ(status("copy"), "");
-  EXPECT_EQ(content("copy/third/lib/.npmrc"), "x\n");
-  inside("git -C copy worktree add -q ../tree -b tree");
-  EXPECT_EQ(status("tree"), "");
-  inside("echo y >> copy/.npmrc; mkdir plain; echo x > plain/.npmrc");
-  EXPECT_EQ(status("copy"), "");
-  EXPECT_FALSE(is_there("plain/.npmrc"));
-  EXPECT_TRUE(
-      contains(inside("git clone -q file://" + from + "/acts acts"), "acts/.mcp.json: an agent starts"));
-  EXPECT_EQ(status("acts"), " D .mcp.json\n");
-}
-
 // As root a command has other ids than the files, and an overlay another device. Git neither inside nor
 // outside takes the other's index for stale: it would write it anew.
 TEST_P(Commit, GitInsideAndOutsideShareAnIndex) {

@@ -68,7 +68,7 @@ int show(const CallResult& result, bool json) {
   }
   const auto& changes = result.outcome.changes;
   const bool counts = changes && changes->end != ChangesEnd::none && ::isatty(2) == 1;
-  if (!json && changes && (counts || !changes->goes_without_saying())) complain(summary_line(*changes));
+  if (!json && changes && (counts || !changes->is_whole())) complain(summary_line(*changes));
   const std::string text = json ? call_json(result) : result.result;
   const bool conflicts = changes && !changes->conflicts.empty();
   return print_all(text + (text.ends_with('\n') ? "" : "\n"),

@@ -173,7 +173,7 @@ int finish_run(const CallResult& result, const RunArguments& arguments, Asks rea
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome, reader)) complain(line);
     // What is in the project as the command wrote it goes without saying.
-    if (outcome.changes && !outcome.changes->goes_without_saying()) {
+    if (outcome.changes && !outcome.changes->is_whole()) {
       const ChangesOutcome& changes = *outcome.changes;
       const std::string line = reader == Asks::model ? model_line(changes) : summary_line(changes);
       if (!line.empty()) complain(line);

@@ -32,7 +32,6 @@ struct DirectoryAround {
   };
   unsigned mode = 0;
   std::vector<Name> names = {};  // as they were; only those that mean something to git
-  bool is_empty = false;         // nothing at all was in it
 };
 
 // Where a link, or a file of git's that holds a path, leads in the end.
@@ -90,13 +89,6 @@ struct ChangeFacts {
   std::optional<std::string> too_much = {};  // which bound was met: then nothing of the set is judged
   std::vector<TreeMeaning> trees = {};
   std::map<TreePath, DirectoryAround> directories = {};
-  // The operator's own configuration of git names hooks for whatever repository.
-  bool has_hooks_everywhere = false;
-  // In new worktrees: what is as it was, before the call, at the same place of the checkout that the
-  // repository belongs to.
-  std::set<TreePath> as_in_checkout = {};
-  // Files of members whose row has words, and in which none of these is.
-  std::set<TreePath> without_words = {};
   std::map<TreePath, std::string> texts_before = {};  // of members that are judged by what is in them
   std::map<TreePath, std::string> texts_after = {};
   std::map<TreePath, std::string> digests_before = {};  // of members, to tell what only moved
@@ -106,9 +98,6 @@ struct ChangeFacts {
   std::map<TreePath, PathEnd> pointers_after = {};
   // Of a changed configuration: where its core.worktree leads, if the checkout there leads back to it.
   std::map<TreePath, PathEnd> working_trees = {};
-  // Git directories that the call made and that git takes for ones, with all of their own or as a part of
-  // another one.
-  std::set<TreePath> made_repositories = {};
   // Changed configurations with a remote in Cloche's own directory.
   std::set<TreePath> unjudged_remotes = {};
   std::set<TreePath> sha256_indexes = {};  // changed ones of a repository whose objects have long names
@@ -130,7 +119,5 @@ struct ChangeFacts {
 
 // Directories that tools fill and users delete every day: what is deleted in them is no loss to ask about.
 bool is_generated_directory(std::string_view name);
-// Whether the path is, or lies in, such a one; but for git directories.
-bool is_generated_place(std::string_view path);
 
 }  // namespace cloche

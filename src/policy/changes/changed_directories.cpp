@@ -60,17 +60,17 @@ DirectoryMeaning ChangedDirectories::root_meaning(size_t tree) const {
 // What the directory around says of this one.
 DirectoryMeaning ChangedDirectories::inherit(const DirectoryMeaning& around, std::string_view path) const {
   DirectoryMeaning here;
-  if (around.is_checkouts) return here;  // a project of its own
-  here.git_length = around.git_length;
   const std::string name(name_in(path));
+  // Agents keep whole checkouts in `worktrees` of their own directory: that one is as the top of any tree,
+  // and what has a name of the protected set in it is a member.
+  if (around.covered && holds_checkouts(name) && around.covered->length == directory_in(path).size() &&
+      around.covered->rule == MemberRule::always)
+    return here;
+  here.git_length = around.git_length;
   if (around.covered) {
     here.covered = around.covered;
-    // Agents keep whole checkouts in `worktrees` of their own directory.
-    here.is_checkouts = holds_checkouts(name) && around.covered->length == directory_in(path).size() &&
-                        around.covered->rule == MemberRule::always;
   } else if (const auto member = around.members.find(name); member != around.members.end()) {
-    here.covered =
-        Membership{member->second.rule, member->second.reason, path.size(), around.part, member->second.row};
+    here.covered = Membership{member->second.rule, member->second.reason, path.size(), around.part};
   } else if (const auto sub = around.subdirectories.find(name); sub != around.subdirectories.end()) {
     here.trail = sub->second.trail;
     here.part = sub->second.part;
@@ -137,7 +137,6 @@ const DirectoryMeaning& ChangedDirectories::meaning(size_t tree, std::string_vie
 std::optional<Membership> ChangedDirectories::membership(size_t tree, std::string_view path, Side side) {
   if (path.empty()) return root_meaning(tree).covered;
   const DirectoryMeaning& around = meaning(tree, directory_in(path), side);
-  if (around.is_checkouts) return std::nullopt;
   if (around.covered) {
     const bool is_checkouts = holds_checkouts(name_in(path)) && is_directory(tree, path, side) &&
                               around.covered->rule == MemberRule::always &&
@@ -146,7 +145,7 @@ std::optional<Membership> ChangedDirectories::membership(size_t tree, std::strin
   }
   const auto member = around.members.find(std::string(name_in(path)));
   if (member == around.members.end()) return std::nullopt;
-  return Membership{member->second.rule, member->second.reason, path.size(), around.part, member->second.row};
+  return Membership{member->second.rule, member->second.reason, path.size(), around.part};
 }
 
 }  // namespace cloche

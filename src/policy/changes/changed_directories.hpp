@@ -24,7 +24,6 @@ struct Membership {
   std::string_view reason = {};
   size_t length = 0;             // of the member's own path, as a part of the path
   GitPart part = GitPart::none;  // of the directory that the member is in
-  const ProtectedName* row = nullptr;
 };
 
 // One directory on one side.
@@ -32,7 +31,6 @@ struct DirectoryMeaning {
   Trail trail = {};
   GitPart part = GitPart::none;
   std::optional<Membership> covered = {};  // it is a member, or lies in one
-  bool is_checkouts = false;  // `worktrees` in a member: what is in it are projects like any other
   bool is_git = false;
   bool is_common = false;
   bool is_worktree = false;

@@ -34,7 +34,7 @@ class ChangeJudge {
         rules_(rules),
         directories_(set, facts),
         moved_(set, facts, directories_),
-        members_(set, facts, directories_, moved_) {}
+        members_(facts, directories_, moved_) {}
 
   JudgedChanges judge(const std::vector<ChangeVerdict>& so_far);
 
@@ -56,7 +56,6 @@ class ChangeJudge {
   bool loses_history(const Change& git) const;
   void ask_about_repositories(std::vector<ChangeVerdict>& verdicts);
   void ask_about_parts(std::vector<ChangeVerdict>& verdicts);
-  void ask_about_checkouts(std::vector<ChangeVerdict>& verdicts);
   void ask_about_many(std::vector<ChangeVerdict>& verdicts);
 
   const ChangeSet& set_;
@@ -257,18 +256,6 @@ void ChangeJudge::ask_about_parts(std::vector<ChangeVerdict>& verdicts) {
   }
 }
 
-// What was let through because it lies in a new repository (judge_members.cpp) would be the project's own.
-void ChangeJudge::ask_about_checkouts(std::vector<ChangeVerdict>& verdicts) {
-  for (size_t i = 0; i < set_.changes.size(); ++i) {
-    const Change& change = set_.changes[i];
-    const bool is_gone = change.before && (!change.after || change.differs.kind);
-    if (!is_gone || has_rule_[i] || folded_name(name_in(change.path)) != ".git") continue;
-    const std::string_view top = directory_in(change.path);
-    if (is_generated_place(top) || !directories_.is_directory(change.tree, top, Side::after)) continue;
-    tighten(verdicts[i], Fate::asked, "it takes the repository away from a directory that stays");
-  }
-}
-
 void ChangeJudge::ask_about_many(std::vector<ChangeVerdict>& verdicts) {
   const auto is_deleted_file = [&](size_t i) {
     const Change& change = set_.changes[i];
@@ -299,12 +286,11 @@ JudgedChanges ChangeJudge::judge(const std::vector<ChangeVerdict>& so_far) {
   for (const auto& change : set_.changes) {
     auto reason = why_withheld(change);
     judged.verdicts.push_back(reason ? ChangeVerdict{Fate::withheld, *std::move(reason)}
-                                     : ChangeVerdict{Fate::committed, members_.note_on(change)});
+                                     : ChangeVerdict{Fate::committed});
   }
   apply_rules(judged.verdicts);
   ask_about_repositories(judged.verdicts);
   ask_about_parts(judged.verdicts);
-  ask_about_checkouts(judged.verdicts);
   ask_about_many(judged.verdicts);
   for (size_t i = 0; i < so_far.size(); ++i)
     tighten(judged.verdicts[i], so_far[i].fate, so_far[i].reason, so_far[i].rule);
@@ -322,12 +308,6 @@ bool is_generated_directory(std::string_view name) {
       "build",         "dist",          "node_modules", "out",         "target", "venv"};
   static_assert(std::ranges::is_sorted(generated));
   return std::ranges::binary_search(generated, name);
-}
-
-bool is_generated_place(std::string_view path) {
-  const auto names = components_of(path);
-  return std::ranges::any_of(
-      names, [](std::string_view name) { return name != ".git" && is_generated_directory(name); });
 }
 
 std::vector<size_t> redirected_links(const ChangeSet& set, const ChangeFacts& facts,
@@ -351,7 +331,7 @@ std::vector<std::optional<std::string>> dangers_of(const ChangeSet& set, const C
   std::vector<std::optional<std::string>> dangers;
   ChangedDirectories directories(set, facts);
   const MovedChanges moved(set, facts, directories);
-  ChangedMemberJudge members(set, facts, directories, moved);
+  ChangedMemberJudge members(facts, directories, moved);
   for (const auto& change : set.changes) {
     const bool is_let_go = is_beneath_any(allowed, set.trees[change.tree].path + "/" + change.path);
     dangers.push_back(is_let_go ? std::nullopt : facts.too_much ? facts.too_much : members.danger_in(change));

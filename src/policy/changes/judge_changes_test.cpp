@@ -77,21 +77,6 @@ Paths paths_with(const ChangeSet& set, const JudgedChanges& judged, Fate fate) {
   return paths;
 }
 
-// As they are found where a HEAD that came names a branch (store/changes/git_around.cpp).
-void add_made_repositories(ChangeFacts& facts, const ChangeSet& set) {
-  const auto is_made = [&](const std::string& path) {
-    return std::ranges::any_of(set.changes, [&](const Change& change) {
-      return change.kind == ChangeKind::created && change.path == path;
-    });
-  };
-  for (const Change& change : set.changes) {
-    const std::string git(directory_in(change.path));
-    const bool is_whole = is_made(git + "/objects") && is_made(git + "/refs");
-    if (change.path == git + "/HEAD" && (is_whole || is_made(git + "/commondir")))
-      facts.made_repositories.insert({0, git});
-  }
-}
-
 void expect(const Row& row) {
   SCOPED_TRACE(row.what);
   const ChangeSet set = set_of(row.changes);
@@ -99,7 +84,6 @@ void expect(const Row& row) {
   facts.trees.resize(1);
   facts.files_counted = 1000;
   add_directory(facts, "", {});
-  add_made_repositories(facts, set);
   if (row.facts) row.facts(facts);
   ChangeRules rules;
   if (row.rules) row.rules(rules);
@@ -108,10 +92,8 @@ void expect(const Row& row) {
   EXPECT_EQ(paths_with(set, judged, Fate::withheld), row.withheld);
   EXPECT_EQ(paths_with(set, judged, Fate::asked), row.asked);
   EXPECT_EQ(judged.stage.has_value(), row.is_staged) << judged.stage.value_or("");
-  for (const auto& verdict : judged.verdicts) {
-    const bool is_noted = verdict.reason.find("it came with a new repository") != std::string::npos;
-    EXPECT_EQ(verdict.reason.empty() || is_noted, verdict.fate == Fate::committed) << verdict.reason;
-  }
+  for (const auto& verdict : judged.verdicts)
+    EXPECT_EQ(verdict.reason.empty(), verdict.fate == Fate::committed) << verdict.reason;
 }
 
 const Row members[] = {
@@ -296,6 +278,14 @@ const Row repositories[] = {
      {created(".git/MERGE_RR"), created(".envrc")},
      [](ChangeFacts& facts) { add_merge_rr(facts, {".envrc"}); },
      {".envrc", ".git/MERGE_RR"}},
+    {"one that is judged by what is in it",
+     {created(".git/MERGE_RR"), created(".gitmodules")},
+     [](ChangeFacts& facts) {
+       add_merge_rr(facts, {".gitmodules"});
+       facts.texts_after[{0, ".gitmodules"}] =
+           "[submodule \"a\"]\n\tpath = a\n\turl = https://example.org/a\n";
+     },
+     {".git/MERGE_RR"}},
     {"one that is a link",
      {created(".git/MERGE_RR"), created("a", link("b"))},
      [](ChangeFacts& facts) {
@@ -479,195 +469,6 @@ const Row repositories[] = {
      true},
 };
 
-// What a clone brings, at `top`.
-Changes a_clone(const std::string& top, const Paths& files) {
-  Changes changes = {created(top, directory()), created(top + "/.git", directory()),
-                     created(top + "/.git/HEAD"), created(top + "/.git/objects", directory()),
-                     created(top + "/.git/refs", directory())};
-  for (const auto& path : files) {
-    const size_t slash = path.find('/');
-    if (slash != std::string::npos)
-      changes.push_back(created(top + "/" + path.substr(0, slash), directory()));
-    changes.push_back(created(top + "/" + path));
-  }
-  return changes;
-}
-
-Changes and_more(Changes changes, const Changes& more) {
-  changes.insert(changes.end(), more.begin(), more.end());
-  return changes;
-}
-
-void add_words(ChangeFacts& facts) { facts.without_words = {{0, "x/.vscode/settings.json"}}; }
-
-// A worktree `x` of the repository of the project.
-Changes a_worktree(const Paths& files) {
-  Changes changes = {created("x", directory()),
-                     created("x/.git"),
-                     created(".git/worktrees", directory()),
-                     created(".git/worktrees/x", directory()),
-                     created(".git/worktrees/x/HEAD"),
-                     created(".git/worktrees/x/commondir")};
-  for (const auto& path : files) changes.push_back(created("x/" + path));
-  return changes;
-}
-void add_worktree(ChangeFacts& facts) {
-  add_repository(facts);
-  facts.git_directories[{0, ""}] = {{0, ".git"}};
-  facts.pointers_after[{0, "x/.git"}] = inside(".git/worktrees/x");
-  facts.pointers_after[{0, ".git/worktrees/x/commondir"}] = inside(".git");
-}
-
-void add_submodule(ChangeFacts& facts) {
-  add_worktree(facts);
-  facts.pointers_after[{0, "x/.git"}] = inside(".git/modules/x");
-}
-
-const Row new_repositories[] = {
-    {"what only acts where the user asks for it",
-     a_clone("x",
-             {".envrc", ".npmrc", ".pre-commit-config.yaml", ".cargo/config.toml", ".vscode/settings.json"}),
-     add_words},
-    {"what acts by itself",
-     and_more(a_clone("x", {".mcp.json", ".autoenv", ".claude/settings.json"}),
-              {created("x/.git/hooks", directory()), created("x/.git/hooks/pre-push")}),
-     {},
-     {"x/.autoenv", "x/.claude", "x/.claude/settings.json", "x/.git/hooks/pre-push", "x/.mcp.json"}},
-    {"what acts by itself because of what is in it",
-     a_clone("x", {".vscode/tasks.json"}),
-     add_words,
-     {"x/.vscode/tasks.json"}},
-    {"the control: a directory without a repository",
-     {created("x", directory()), created("x/.npmrc")},
-     {},
-     {"x/.npmrc"}},
-    {"beside it",
-     and_more(a_clone("x", {}), {created(".npmrc"), created("y/.npmrc")}),
-     {},
-     {".npmrc", "y/.npmrc"}},
-    {"a directory that a repository was made in",
-     {created("x/.git", directory()), created("x/.git/HEAD"), created("x/.git/objects", directory()),
-      created("x/.git/refs", directory()), created("x/.npmrc")},
-     [](ChangeFacts& facts) { add_directory(facts, "x", {}); },
-     {"x/.npmrc"}},
-    {"one that was empty",
-     {created("x/.git", directory()), created("x/.git/HEAD"), created("x/.git/objects", directory()),
-      created("x/.git/refs", directory()), created("x/.npmrc")},
-     [](ChangeFacts& facts) {
-       facts.directories[{0, "x"}] = {.mode = 0755, .is_empty = true};
-     }},
-    {"the workspace itself, also where it was empty",
-     {created(".git", directory()), created(".git/HEAD"), created(".git/objects", directory()),
-      created(".git/refs", directory()), created(".npmrc")},
-     [](ChangeFacts& facts) {
-       facts.directories[{0, ""}] = {.mode = 0755, .is_empty = true};
-     },
-     {".npmrc"}},
-    {"a .git that is no repository",
-     {created("x", directory()), created("x/.git", directory()), created("x/.git/HEAD"), created("x/.npmrc")},
-     {},
-     {"x/.npmrc"}},
-    {"a repository that was there",
-     {created("x/.npmrc"), created("x/.git/refs/heads/a")},
-     [](ChangeFacts& facts) {
-       add_directory(facts, "x", {dot_git});
-       add_directory(facts, "x/.git", in_git);
-     },
-     {"x/.npmrc"}},
-    {"a checkout whose own name begins a row",
-     a_clone(".cargo", {"config.toml"}),
-     {},
-     {".cargo/config.toml"}},
-    {"one that is a member",
-     a_clone(".vscode", {"a"}),
-     {},
-     {".vscode", ".vscode/.git", ".vscode/.git/HEAD", ".vscode/.git/objects", ".vscode/.git/refs",
-      ".vscode/a"}},
-    {"links",
-     and_more(a_clone("x", {}), {created("x/.npmrc", link("n"))}),
-     [](ChangeFacts& facts) {
-       facts.links[{0, "x/.npmrc"}] = inside("x/n");
-     },
-     {"x/.npmrc"}},
-    {"what a configuration names all the same",
-     a_clone("x", {".npmrc"}),
-     [](ChangeFacts& facts) {
-       facts.executed = {{{0, "x/.npmrc"}, ExecutedPath::Kind::file, "git runs it"}};
-     },
-     {"x/.npmrc"}},
-    {"hooks of the operator's for whatever repository",
-     a_clone("x", {".npmrc", "lefthook.yml"}),
-     [](ChangeFacts& facts) { facts.has_hooks_everywhere = true; },
-     {"x/lefthook.yml"}},
-    {"a worktree, whose repository may have hooks",
-     a_worktree({".npmrc", "lefthook.yml", ".mcp.json"}),
-     add_worktree,
-     {"x/.mcp.json", "x/lefthook.yml"}},
-    {"what in a worktree is as in the checkout",
-     a_worktree({"lefthook.yml", ".mcp.json", "run"}),
-     [](ChangeFacts& facts) {
-       add_worktree(facts);
-       facts.as_in_checkout = {{0, "x/lefthook.yml"}, {0, "x/run"}};
-       facts.executed = {{{0, "x/run"}, ExecutedPath::Kind::file, "git runs it"}};
-     },
-     {"x/.mcp.json"}},
-    {"a submodule",
-     {created(".git/modules", directory()), created(".git/modules/x", directory()),
-      created(".git/modules/x/HEAD"), created(".git/modules/x/objects", directory()),
-      created(".git/modules/x/refs", directory()), created("x", directory()), created("x/.git"),
-      created("x/lefthook.yml")},
-     add_submodule},
-    {"one whose git directory was there",
-     {created("x", directory()), created("x/.git"), created("x/lefthook.yml"), created("x/.npmrc")},
-     [](ChangeFacts& facts) {
-       add_submodule(facts);
-       facts.git_contents[{0, ".git/modules/x"}] = {.config = harmless, .is_repository = true};
-     },
-     {"x/.npmrc", "x/lefthook.yml"}},
-    {"a HEAD, objects and refs that git takes for none",
-     a_clone("x", {".npmrc"}),
-     [](ChangeFacts& facts) { facts.made_repositories.clear(); },
-     {"x/.npmrc"}},
-    {"a directory that goes",
-     and_more(a_clone("x", {".npmrc"}), {deleted("app", directory())}),
-     {},
-     {"x/.npmrc"}},
-    {"a link that leads elsewhere",
-     and_more(a_clone("x", {".npmrc"}), {changed("app", link("y"), link("x"))}),
-     [](ChangeFacts& facts) {
-       facts.links[{0, "app"}] = inside("x");
-     },
-     {"x/.npmrc"}},
-    {"a .git file that goes",
-     and_more(a_clone("x", {".npmrc"}), {deleted("y/.git")}),
-     [](ChangeFacts& facts) {
-       add_directory(facts, "y", {{".git", NameKind::other}});
-     },
-     {"x/.npmrc"},
-     {},
-     {"y/.git"}},
-    {"what tools fill and git keeps may go",
-     and_more(a_clone("x", {".npmrc"}), {deleted("node_modules/a", directory()),
-                                         deleted(".git/refs/heads/a", directory()), deleted("b")}),
-     add_repository},
-    {"hooks for what was let through without them",
-     {created("x/.git")},
-     [](ChangeFacts& facts) {
-       add_worktree(facts);
-       facts.pointers_after[{0, "x/.git"}] = inside(".git/worktrees/x");
-       add_directory(facts, "x", {{"lefthook.yml", NameKind::other}});
-     },
-     {"x/.git"}},
-    {"likewise when it only moved",
-     {deleted("s", directory()), deleted("s/lefthook.yml"), created("x", directory()),
-      created("x/lefthook.yml"), created("x/.git")},
-     [](ChangeFacts& facts) {
-       add_worktree(facts);
-       say_same(facts, "s/lefthook.yml", "x/lefthook.yml");
-     },
-     {"s", "s/lefthook.yml", "x/lefthook.yml"}},
-};
-
 const Row rights[] = {
     {"special files",
      {created("f", special(FileKind::fifo)), created("s", special(FileKind::socket)),
@@ -810,37 +611,11 @@ TEST(JudgeChanges, WhatOnlyMoved) {
 TEST(JudgeChanges, Repositories) {
   for (const auto& row : repositories) expect(row);
 }
-TEST(JudgeChanges, NewRepositories) {
-  for (const auto& row : new_repositories) expect(row);
-}
 TEST(JudgeChanges, RightsAndLinks) {
   for (const auto& row : rights) expect(row);
 }
 TEST(JudgeChanges, RulesOfTheOperator) {
   for (const auto& row : rules) expect(row);
-}
-
-TEST(JudgeChanges, WhatCameWithANewRepositoryIsSaid) {
-  const ChangeSet set = set_of(a_clone("x", {".envrc", "lefthook.yml", ".npmrc", "a"}));
-  ChangeFacts facts;
-  facts.trees.resize(1);
-  add_directory(facts, "", {});
-  add_made_repositories(facts, set);
-  const JudgedChanges judged = judge_changes(set, facts, {});
-  Paths noted;
-  for (size_t i = 0; i < set.changes.size(); ++i)
-    if (!judged.verdicts[i].reason.empty())
-      noted.push_back(set.changes[i].path + ": " + judged.verdicts[i].reason);
-  const Paths wanted = {
-      "x/.envrc: direnv runs it when a shell enters the directory; it came with a new repository, and direnv "
-      "asks "
-      "before it runs one that it does not know",
-      "x/.npmrc: names the shell, the node and the registry that npm uses; it came with a new repository, "
-      "where "
-      "only a program reads it that the user starts",
-      "x/lefthook.yml: lefthook's git hook runs what it names; it came with a new repository, which has no "
-      "hooks"};
-  EXPECT_EQ(noted, wanted);
 }
 
 // One question about a repository that goes as a whole, and another one about what goes of one that stays.

@@ -14,8 +14,6 @@ namespace cloche {
 namespace {
 
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
-constexpr std::string_view hooked_reason =
-    "it makes a working tree of a directory with files that hooks of git obey";
 
 std::string worded(std::string_view danger) {
   return "git runs what its configuration names, and of this one " + std::string(danger);
@@ -43,9 +41,9 @@ std::optional<std::string> danger_in(const GitContents& contents) {
 
 }  // namespace
 
-ChangedMemberJudge::ChangedMemberJudge(const ChangeSet& set, const ChangeFacts& facts,
-                                       ChangedDirectories& directories, const MovedChanges& moved)
-    : set_(set), facts_(facts), directories_(directories), moved_(moved) {
+ChangedMemberJudge::ChangedMemberJudge(const ChangeFacts& facts, ChangedDirectories& directories,
+                                       const MovedChanges& moved)
+    : facts_(facts), directories_(directories), moved_(moved) {
   for (const auto& place : facts.executed) {
     const ExecutedPath*& known = executed_[place.where];
     if (known == nullptr || place.kind == ExecutedPath::Kind::directory) known = &place;
@@ -61,7 +59,6 @@ std::optional<std::string> ChangedMemberJudge::danger_in(const Change& change) {
     if (auto danger = judge_becoming(change)) return danger;
     if (is_dot_git_link(change)) {
       if (auto danger = judge_pointer(change, elsewhere_reason)) return danger;
-      if (gives_hooks_to_what_was_there(change)) return std::string(hooked_reason);
     }
     if (auto danger = judge_linked_repository(change)) return danger;
     if (auto danger = judge_side(change, Side::after)) return danger;
@@ -78,7 +75,6 @@ std::optional<std::string> ChangedMemberJudge::judge_side(const Change& change, 
   const bool is_gone = !change.after || change.differs.kind;
   if (side == Side::before && is_gone && is_gits_own(change, *member) && is_in_deleted_repository(change))
     return std::nullopt;
-  if (side == Side::after && is_harmless_there(change, *member)) return std::nullopt;
   auto danger = judge_rule(change, *member);
   // A configuration that names files of its checkout names others at another place, and so does a MERGE_RR.
   const auto text = facts_.texts_after.find({change.tree, change.path});
@@ -105,7 +101,6 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
     case MemberRule::git_link:
     case MemberRule::git_pointer:
       if (!change.after) return std::nullopt;
-      if (gives_hooks_to_what_was_there(change)) return std::string(hooked_reason);
       if (change.after->kind == FileKind::file) return judge_pointer(change, member.reason);
       return change.after->kind == FileKind::link ? Danger(member.reason) : std::nullopt;
     case MemberRule::inner_link:
@@ -119,8 +114,6 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
 // core.worktree is what git writes for a submodule. Git checks files out there, so it has to lie in a tree of
 // the call, and not where they would be executed.
 bool ChangedMemberJudge::has_harmless_working_tree(const TreePath& config) {
-  const TreePath git{config.tree, std::string(directory_in(config.path))};
-  if (!is_part_of_repository(git, {"modules"})) return false;
   const auto found = facts_.working_trees.find(config);
   if (found == facts_.working_trees.end() || found->second.place != PathEnd::Place::inside) return false;
   const TreePath& where = found->second.where;
@@ -217,9 +210,11 @@ std::optional<std::string> ChangedMemberJudge::judge_resolutions(const Change& c
   const auto known = then != facts_.texts_before.end() ? paths_in_merge_rr(then->second) : std::nullopt;
   const std::string top(directory_in(directory_in(change.path)));
   for (const std::string& path : *named) {
-    const Change* written = directories_.find(change.tree, joined(top, path));
-    const bool is_written =
-        written != nullptr && is_kind(written->after, FileKind::file) && !danger_in(*written);
+    const std::string file = joined(top, path);
+    const Change* written = directories_.find(change.tree, file);
+    // Not one that is judged by what is in it: that changes when git writes to it.
+    const bool is_written = written != nullptr && is_kind(written->after, FileKind::file) &&
+                            !directories_.membership(change.tree, file, Side::after) && !danger_in(*written);
     if (!is_written && !(known && contains(*known, path)))
       return std::string(member.reason) + ", and the call did not write '" + shown(path) + "'";
   }
@@ -244,7 +239,7 @@ std::optional<std::string> ChangedMemberJudge::judge_target(const Change& change
   if (name == "gitdir") return std::nullopt;
   if (name == "commondir" && !is_commondir_of_gits(change, target)) return std::string(reason);
   if (leads_to_own_repository(change, target)) return std::nullopt;
-  if (name == ".git" && !is_part_of_repository(target, {"worktrees", "modules"})) return std::string(reason);
+  if (name == ".git" && !is_part_of_repository(target)) return std::string(reason);
   const auto contents = facts_.git_contents.find(target);
   if (contents != facts_.git_contents.end()) {
     if (auto danger = cloche::danger_in(contents->second)) return danger;
@@ -277,10 +272,10 @@ bool ChangedMemberJudge::is_commondir_of_gits(const Change& change, const TreePa
 // As git makes it for a worktree or a submodule: REPOSITORY/worktrees/NAME or REPOSITORY/modules/NAME, where
 // a name may have slashes. To any other directory git is led by no command of every day, and what makes a
 // repository of that may come in parts and in several calls.
-bool ChangedMemberJudge::is_part_of_repository(const TreePath& target,
-                                               std::initializer_list<std::string_view> parts) {
+bool ChangedMemberJudge::is_part_of_repository(const TreePath& target) {
   for (std::string_view at = directory_in(target.path); !at.empty(); at = directory_in(at)) {
-    if (std::ranges::find(parts, name_in(at)) == parts.end()) continue;
+    const std::string_view name = name_in(at);
+    if (name != "worktrees" && name != "modules") continue;
     const DirectoryMeaning& around = directories_.meaning(target.tree, directory_in(at), Side::after);
     if (around.is_git || around.is_common || around.part == GitPart::dot_git) return true;
   }
@@ -321,140 +316,8 @@ std::optional<std::string> ChangedMemberJudge::judge_becoming(const Change& chan
                             .has_others = contents->second.has_linked_hooks});
 }
 
-// With all of its own, as a clone or a submodule: a worktree's part takes the hooks of another one.
-bool ChangedMemberJudge::is_made_repository(const TreePath& git) const {
-  const Change* own = directories_.find(git.tree, git.path);
-  const bool is_made = own != nullptr && own->kind == ChangeKind::created;
-  return is_made && facts_.made_repositories.contains(git) &&
-         directories_.find(git.tree, git.path + "/commondir") == nullptr;
-}
-
-// What tools fill every day is nobody's place to work, and what git keeps in its own directories comes and
-// goes.
-bool ChangedMemberJudge::takes_away(const Change& change) {
-  if (!change.before) return false;
-  const bool is_replaced = !change.after || change.differs.kind;
-  const bool is_other =
-      is_replaced || (change.before->kind != FileKind::directory && change.differs.contents);
-  const bool is_dot_git = folded_name(name_in(change.path)) == ".git";
-  const bool is_way = is_dot_git || is_kind(change.before, FileKind::link) || is_directory(change.before);
-  if (!is_other || !is_way || is_generated_place(change.path)) return false;
-  const std::string_view around = directory_in(change.path);
-  return directories_.meaning(change.tree, around, Side::before).git_length == std::string_view::npos;
-}
-
-bool ChangedMemberJudge::leaves_all_in_place() {
-  if (!leaves_all_in_place_)
-    leaves_all_in_place_ =
-        std::ranges::none_of(set_.changes, [&](const Change& change) { return takes_away(change); });
-  return *leaves_all_in_place_;
-}
-
-// A repository that the call made: everything in it came with it. Its top was not there before, or was empty,
-// and no row of the protected set begins at it or above it. Where the call also took directories or
-// repositories away, or moved them, it may be a place that the user knows by another content.
-std::optional<ChangedMemberJudge::NewCheckout> ChangedMemberJudge::checkout_at(size_t tree,
-                                                                               std::string_view top) {
-  if (!leaves_all_in_place()) return std::nullopt;
-  const Change* own = directories_.find(tree, top);
-  const auto before = facts_.directories.find({tree, std::string(top)});
-  const bool was_empty = own == nullptr && before != facts_.directories.end() && before->second.is_empty;
-  const bool is_made = own != nullptr && own->kind == ChangeKind::created && is_directory(own->after);
-  const DirectoryMeaning& meaning = directories_.meaning(tree, top, Side::after);
-  const bool is_plain = meaning.is_plain() && meaning.git_length == std::string_view::npos;
-  if ((!was_empty && !is_made) || !is_plain) return std::nullopt;
-  const std::string git = std::string(top) + "/.git";
-  const Change& dot_git = *directories_.find(tree, git);
-  // Of one that is none git would go on to the repository around it.
-  if (is_directory(dot_git.after))
-    return is_made_repository({tree, git}) ? std::optional(NewCheckout{.has_own_git = true}) : std::nullopt;
-  const auto pointer = facts_.pointers_after.find({tree, git});
-  const bool is_led = is_kind(dot_git.after, FileKind::file) && pointer != facts_.pointers_after.end() &&
-                      pointer->second.place == PathEnd::Place::inside &&
-                      facts_.made_repositories.contains(pointer->second.where);
-  if (!is_led || judge_pointer(dot_git, elsewhere_reason)) return std::nullopt;
-  return NewCheckout{.has_own_git = is_made_repository(pointer->second.where)};
-}
-
-std::optional<ChangedMemberJudge::NewCheckout> ChangedMemberJudge::new_checkout_around(const Change& change,
-                                                                                       size_t member_length) {
-  for (std::string_view top = directory_in(change.path); !top.empty(); top = directory_in(top)) {
-    const Change* dot_git = directories_.find(change.tree, std::string(top) + "/.git");
-    if (dot_git == nullptr && directories_.is_directory(change.tree, top, Side::before)) {
-      const auto around = facts_.directories.find({change.tree, std::string(top)});
-      const bool has_one = around != facts_.directories.end() &&
-                           std::ranges::any_of(around->second.names, [](const DirectoryAround::Name& name) {
-                             return folded_name(name.name) == ".git";
-                           });
-      if (has_one) return std::nullopt;
-    }
-    if (dot_git == nullptr) continue;
-    if (dot_git->kind != ChangeKind::created || top.size() >= member_length) return std::nullopt;
-    const auto [known, is_first] = checkouts_.try_emplace({change.tree, std::string(top)});
-    if (is_first) known->second = checkout_at(change.tree, top);
-    return known->second;
-  }
-  return std::nullopt;
-}
-
-bool ChangedMemberJudge::is_obeyed_alone(const Change& change, const ProtectedName& row,
-                                         const NewCheckout& checkout) const {
-  if (row.acts == Acts::alone) return true;
-  if (row.acts == Acts::hooked && (!checkout.has_own_git || facts_.has_hooks_everywhere)) return true;
-  const bool is_read = !row.alone_with.empty() && is_kind(change.after, FileKind::file);
-  return is_read && !facts_.without_words.contains(change.where());
-}
-
-// In a repository that the call made only what something obeys by itself has no business; and in a worktree
-// what lies at the same place of the checkout that it belongs to is known.
-bool ChangedMemberJudge::is_harmless_there(const Change& change, const Membership& member) {
-  const bool is_plain_kind = is_kind(change.after, FileKind::file) || is_directory(change.after);
-  if (change.kind != ChangeKind::created || !is_plain_kind) return false;
-  const auto checkout = new_checkout_around(change, member.length);
-  if (!checkout) return false;
-  if (facts_.as_in_checkout.contains(change.where())) return true;
-  return member.rule == MemberRule::always && member.row != nullptr &&
-         !is_obeyed_alone(change, *member.row, *checkout);
-}
-
-std::string ChangedMemberJudge::note_on(const Change& change) {
-  if (change.kind != ChangeKind::created || !is_kind(change.after, FileKind::file)) return {};
-  const auto member = directories_.membership(change.tree, change.path, Side::after);
-  if (!member || member->row == nullptr || facts_.as_in_checkout.contains(change.where()) ||
-      is_gitmodules(name_in(change.path)) || !is_harmless_there(change, *member))
-    return {};
-  const std::string came = std::string(member->reason) + "; it came with a new repository, ";
-  switch (member->row->acts) {
-    case Acts::alone: return {};
-    case Acts::hooked: return came + "which has no hooks";
-    case Acts::asked: return came + "and " + std::string(member->row->asks);
-    case Acts::run: return came + "where only a program reads it that the user starts";
-  }
-  return {};
-}
-
-// A .git that leads to a repository with hooks gives them what was let through where there were none.
-bool ChangedMemberJudge::gives_hooks_to_what_was_there(const Change& dot_git) {
-  const std::string_view top = directory_in(dot_git.path);
-  const bool is_as_it_was =
-      dot_git.kind == ChangeKind::changed && !dot_git.differs.contents && !dot_git.differs.kind;
-  const auto pointer = facts_.pointers_after.find(dot_git.where());
-  const bool is_new = pointer != facts_.pointers_after.end() && is_made_repository(pointer->second.where);
-  if (top.empty() || is_as_it_was || is_new || folded_name(name_in(dot_git.path)) != ".git") return false;
-  for (const auto& [name, member] : directories_.meaning(dot_git.tree, top, Side::after).members) {
-    if (member.row == nullptr || member.row->acts != Acts::hooked) continue;
-    const Change* came = directories_.find(dot_git.tree, std::string(top) + "/" + name);
-    const bool is_judged = came != nullptr && came->kind == ChangeKind::created &&
-                           !moved_.only_moved(*came, MovedChanges::Proof::contents);
-    if (!is_judged) return true;
-  }
-  return false;
-}
-
 std::optional<std::string> ChangedMemberJudge::judge_executed(const Change& change) {
   if (executed_.empty()) return std::nullopt;
-  if (facts_.as_in_checkout.contains(change.where()) && new_checkout_around(change, change.path.size()))
-    return std::nullopt;
   const ExecutedPath* place = nullptr;
   if (const auto found = executed_.find({change.tree, change.path}); found != executed_.end()) {
     const bool is_only_directory = is_directory(change.after ? change.after : change.before);

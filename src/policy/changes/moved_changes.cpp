@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/sys/path.hpp"
-#include "policy/protected/folded_name.hpp"
-
 namespace cloche {
 namespace {
 
@@ -13,11 +10,6 @@ constexpr size_t most_candidates = 256;  // a set may hold a hundred thousand fi
 bool looks_same(const FileState& then, const FileState& now) {
   return then.kind == now.kind && then.mode == now.mode && then.link == now.link &&
          (then.kind != FileKind::file || then.size == now.size);
-}
-
-bool is_still_there(const Change& git) {
-  if (is_directory(git.before)) return is_directory(git.after);
-  return git.kind == ChangeKind::changed && !git.differs.contents && !git.differs.kind;
 }
 
 // How much of the ends of two paths is the same, in whole names.
@@ -57,36 +49,6 @@ bool MovedChanges::is_same(const Change& deleted, const Change& created, Proof p
          then->second == now->second;
 }
 
-bool MovedChanges::has_git(size_t tree, const std::string& top, Side side) const {
-  const Change* own = directories_.find(tree, top.empty() ? ".git" : top + "/.git");
-  if (own != nullptr) return (side == Side::before ? own->before : own->after).has_value();
-  const auto around = facts_.directories.find({tree, top});
-  return around != facts_.directories.end() &&
-         std::ranges::any_of(around->second.names, [](const DirectoryAround::Name& name) {
-           return folded_name(name.name) == ".git";
-         });
-}
-
-// The length of the path of the checkout that it lies in; nothing: it lies in none.
-std::optional<size_t> MovedChanges::checkout_around(const Change& change, Side side) const {
-  for (std::string_view top = directory_in(change.path);; top = directory_in(top)) {
-    if (has_git(change.tree, std::string(top), side)) return top.size();
-    if (top.empty()) return std::nullopt;
-  }
-}
-
-// In the one that it was in, which is the same as before. What a new repository may have (judge_members.cpp)
-// is not to come into another one by a move, nor to the place of another one together with its own.
-bool MovedChanges::stays_in_checkout(const Change& deleted, const Change& created) const {
-  const auto then = checkout_around(deleted, Side::before);
-  const auto now = checkout_around(created, Side::after);
-  if (!then || !now) return !then && !now;
-  const auto top = std::string_view(created.path).substr(0, *now);
-  if (deleted.tree != created.tree || std::string_view(deleted.path).substr(0, *then) != top) return false;
-  const Change* git = directories_.find(created.tree, joined(top, ".git"));
-  return git == nullptr || is_still_there(*git);
-}
-
 // `within`: how long the end of both paths must be that went along, so that the member did as a whole.
 bool MovedChanges::is_same_member(const Change& deleted, const Change& created, size_t& within) const {
   const auto then = directories_.membership(deleted.tree, deleted.path, Side::before);
@@ -94,8 +56,6 @@ bool MovedChanges::is_same_member(const Change& deleted, const Change& created, 
   within = 0;
   if (!then && !now) return true;
   if (!then || !now || then->rule != now->rule || then->reason != now->reason) return false;
-  const bool may_be_new = now->row != nullptr && now->row->acts != Acts::alone;
-  if (may_be_new && !stays_in_checkout(deleted, created)) return false;
   const std::string_view name = name_in(std::string_view(deleted.path).substr(0, then->length));
   within = deleted.path.size() - then->length + name.size();
   return deleted.path.size() - then->length == created.path.size() - now->length;

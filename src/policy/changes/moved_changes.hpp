@@ -2,8 +2,6 @@
 // and created in another. Pure.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -30,9 +28,6 @@ class MovedChanges {
   bool is_same(const Change& deleted, const Change& created, Proof proof) const;
   bool is_same_member(const Change& deleted, const Change& created, size_t& within) const;
   bool went_along(const Change& deleted, const Change& created) const;
-  bool has_git(size_t tree, const std::string& top, Side side) const;
-  std::optional<size_t> checkout_around(const Change& change, Side side) const;
-  bool stays_in_checkout(const Change& deleted, const Change& created) const;
   bool is_renamed(size_t tree_then, std::string_view then, size_t tree_now, std::string_view now) const;
 
   const ChangeFacts& facts_;

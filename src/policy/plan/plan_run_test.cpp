@@ -244,8 +244,7 @@ TEST(PlanRun, WhatCannotWorkInAToolchainIsEmptyWhereThereAreMounts) {
   facts.toolchains = {
       {.name = "pyenv", .trees = {directory("/data/pyenv")}, .masked = {"/data/pyenv/pyenv.d/exec"}}};
   RunRequest request = plain_request();
-  const auto plan = plan_run(request, facts).value();
-  const ViewEntry* mask = find(plan, "/data/pyenv/pyenv.d/exec");
+  const ViewEntry* mask = find(plan_run(request, facts).value(), "/data/pyenv/pyenv.d/exec");
   ASSERT_NE(mask, nullptr);
   EXPECT_EQ(mask->access, Access::none);
   request.level = IsolationLevel::subprocess;

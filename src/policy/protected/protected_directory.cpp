@@ -127,16 +127,6 @@ bool is_symbolic_head(std::string_view name, std::string_view says) {
   return name == "HEAD" && says.starts_with("refs/heads/") && !has_dots(says);
 }
 
-bool is_head_of_git(std::string_view text) {
-  if (!text.ends_with('\n')) return false;
-  text.remove_suffix(1);
-  constexpr std::string_view branch = "ref: refs/";
-  const bool is_line = text.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos;
-  if (text.starts_with(branch)) return is_line && text.size() > branch.size();
-  const bool is_commit = text.size() == 40 || text.size() == 64;
-  return is_commit && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 bool is_hook(std::string_view name) {
   constexpr std::string_view others[] = {"applypatch-msg",        "commit-msg",         "fsmonitor-watchman",
                                          "prepare-commit-msg",    "proc-receive",       "push-to-checkout",
@@ -193,7 +183,7 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   } else if (row == nullptr && compared == ".git" && kind == NameKind::other) {
     members_.push_back({std::string(name), kind, MemberRule::git_link, elsewhere_reason});
   } else if (row != nullptr) {
-    members_.push_back({std::string(name), kind, MemberRule::always, row->reason, row});
+    members_.push_back({std::string(name), kind, MemberRule::always, row->reason});
   } else if (kind == NameKind::directory) {
     GitPart part = compared == ".git" ? GitPart::dot_git : GitPart::none;
     if (part_ == GitPart::worktrees) part = GitPart::worktree;

@@ -39,7 +39,6 @@ struct MemberName {
   NameKind kind = NameKind::other;
   MemberRule rule = MemberRule::always;
   std::string_view reason = {};
-  const ProtectedName* row = nullptr;  // none: it is one because of the repository that it is in
 };
 
 // What a directory is to git, as far as its parent can say.
@@ -133,8 +132,6 @@ bool is_name_of_git(std::string_view name);
 
 // Whether a HEAD that is a link says what git itself has it say.
 bool is_symbolic_head(std::string_view name, std::string_view says);
-// Whether a HEAD with this in it makes a repository: it names a branch or a commit.
-bool is_head_of_git(std::string_view text);
 
 // Of a hook that git runs, or that a later git may: none of them has a dot, and files of sources do.
 bool is_hook(std::string_view name);

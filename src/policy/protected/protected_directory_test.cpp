@@ -221,17 +221,6 @@ TEST(ProtectedDirectory, AHeadThatIsALink) {
   EXPECT_FALSE(is_symbolic_head("index", "refs/heads/main"));
 }
 
-TEST(ProtectedDirectory, AHeadThatMakesARepository) {
-  const std::string commit(40, 'a');
-  EXPECT_TRUE(is_head_of_git("ref: refs/heads/main\n"));
-  EXPECT_TRUE(is_head_of_git(commit + "\n"));
-  EXPECT_TRUE(is_head_of_git(commit + std::string(24, '0') + "\n"));
-  for (const std::string& text : {std::string(), std::string("x\n"), std::string("ref: refs/\n"), commit,
-                                  commit + "0\n", std::string(40, 'g') + "\n", std::string("ref: x/y\n"),
-                                  std::string("ref: refs/a\nb\n"), std::string("ref: refs/a\0b\n", 15)})
-    EXPECT_FALSE(is_head_of_git(text)) << text;
-}
-
 TEST(MeaningOfRoot, ComesFromTheWayToIt) {
   struct NameInRoot {
     const char* root;

@@ -63,17 +63,6 @@ bool is_plain_name(std::string_view name) {
   return std::ranges::all_of(name, is_plain) && !name.ends_with('.') && !name.ends_with(' ');
 }
 
-bool is_alone_with(const ProtectedName& row, std::string_view text) {
-  if (row.alone_with.empty()) return false;
-  if (text.find('\0') != std::string_view::npos) return true;
-  for (std::string_view rest = row.alone_with; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    if (text.find(rest.substr(0, end)) != std::string_view::npos) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
-}
-
 NameMatch match_name(const Trail& trail, std::string_view name) {
   if (is_plain_name(name)) return match_folded(trail, name);
   // Windows takes a backslash for a separator: such a name is a way of several steps.

@@ -15,27 +15,11 @@
 
 namespace cloche {
 
-// Who obeys a member that lies in a repository which is new, where no user has worked yet.
-enum class Acts {
-  alone,   // something does, or nothing better is known: it has no business there either
-  hooked,  // a hook of git, and a new repository has none
-  asked,   // its program, which asks the user first
-  run,     // a program that the user starts there, as the project's own code is run
-};
-
 struct ProtectedName {
   std::string_view path;    // folded; counts at any depth, and covers everything beneath
   std::string_view reason;  // who executes it, and when
   int line = 0;             // in share/protected.json
-  Acts acts = Acts::alone;
-  std::string_view asks = {};  // of what is asked: who asks
-  std::string_view alone_with =
-      {};  // words, a line each: a file with one of them is obeyed alone all the same
 };
-
-// Whether what is in a file makes it one that is obeyed alone: a word of the row's, or a NUL byte, which no
-// text has but one that is encoded otherwise.
-bool is_alone_with(const ProtectedName& row, std::string_view text);
 
 // How far the way to a directory has come into rows of several components; mostly empty.
 struct TrailStep {

@@ -43,19 +43,5 @@ TEST(ProtectedNames, AreFoundOnTheWayDown) {
   for (const auto& [path, wanted] : rows) EXPECT_EQ(by(path), wanted) << path;
 }
 
-TEST(ProtectedNames, WordsThatMakeAFileActAlone) {
-  const auto acts_alone = [](const char* path, const std::string& text) {
-    return is_alone_with(*match_name({}, path).member, text);
-  };
-  EXPECT_FALSE(acts_alone(".vscode", R"({"editor.tabSize": 2})"));
-  EXPECT_TRUE(acts_alone(".vscode", R"({"runOptions": {"runOn": "folderOpen"}})"));
-  EXPECT_TRUE(acts_alone(".vscode", R"({"runOn": "f\u006flderOpen"})"));
-  EXPECT_TRUE(acts_alone(".vscode", std::string("{\0", 3)));
-  EXPECT_FALSE(acts_alone(".tool-versions", "nodejs 20.1.0\n"));
-  EXPECT_TRUE(acts_alone(".tool-versions", "nodejs ../../x\n"));
-  EXPECT_TRUE(acts_alone(".tool-versions", "nodejs path:x\n"));
-  EXPECT_FALSE(acts_alone(".npmrc", "folderOpen"));
-}
-
 }  // namespace
 }  // namespace cloche

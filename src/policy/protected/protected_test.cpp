@@ -86,10 +86,6 @@ TEST(Protected, EveryExampleOfTheSourceHolds) {
       ASSERT_NE(row, nullptr) << path;
       EXPECT_EQ(row->line, item.line) << path;
       EXPECT_EQ(row->reason, item.find("reason")->text) << path;
-      const JsonValue* acts = item.find("acts");
-      ASSERT_NE(acts, nullptr) << path;
-      EXPECT_EQ(row->acts == Acts::alone, acts->text == "alone") << path;
-      EXPECT_EQ(row->acts == Acts::asked, !row->asks.empty()) << path;
     }
     for (const auto& path : examples(item, "not_match")) {
       const ProtectedName* row = find_protected(path);

@@ -18,8 +18,6 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_strategy_bytes = 8192;
-constexpr size_t most_files_for_words = 4096;  // likewise, that are compared with another checkout's
-constexpr uint64_t most_known_bytes = 8ULL << 20;
 
 // Whether git or the protected set may care for a name, wherever it is.
 bool has_meaning(const std::string& name) {
@@ -61,9 +59,6 @@ class Collector {
   void add_member(const Change& change, const Membership& member);
   void add_text(const Change& change, size_t most);
   void add_index(const Change& change);
-  void look_for_words(const Change& change, const ProtectedName& row);
-  void add_known_of_worktrees();
-  bool is_as_in(const TreePath& checkout, const std::string& below, const Change& change);
   void add_attributes(const Change& change);
   std::vector<AclEntry> handed_on(const Change& change);
   void add_digests();
@@ -83,8 +78,6 @@ class Collector {
   GitAround git_;
   uint64_t names_ = 0;
   size_t texts_ = 0;
-  size_t files_read_for_words_ = 0;
-  size_t files_compared_ = 0;
   std::optional<TreePath> held_;  // the directory of the upper layer that is open
   OwnedFd held_fd_;
 };
@@ -98,10 +91,9 @@ void Collector::add_directory(const TreePath& where) {
   struct stat seen {};
   if (opened.barrier != Barrier::none || ::fstat(opened.fd.get(), &seen) != 0)
     return stop("a directory around the changes cannot be read");
-  DirectoryAround around{.mode = seen.st_mode & 07777U, .is_empty = true};
+  DirectoryAround around{.mode = seen.st_mode & 07777U};
   const bool takes_all = lies_below_meaning(where.path);
   const bool read = for_each_name(opened.fd.get(), [&](const dirent& entry) {
-    around.is_empty = false;
     if (++names_ > limits_.names) stop("the directories around the changes hold too many names");
     if (takes_all || has_meaning(entry.d_name))
       around.names.push_back({entry.d_name, kind_in(opened.fd.get(), entry)});
@@ -170,19 +162,9 @@ void Collector::add_member(const Change& change, const Membership& member) {
       break;
     case MemberRule::always:
       if (is_gitmodules(name_in(change.path))) add_text(change, max_git_config_bytes);
-      if (member.row != nullptr && !member.row->alone_with.empty()) look_for_words(change, *member.row);
       break;
     default: break;
   }
-}
-
-// What is not read is as if it had one.
-void Collector::look_for_words(const Change& change, const ProtectedName& row) {
-  constexpr size_t most_bytes = size_t{1} << 20;
-  if (change.kind != ChangeKind::created || !is_kind(change.after, FileKind::file)) return;
-  if (++files_read_for_words_ > most_files_for_words) return;
-  const auto text = trees_.read(change.where(), Side::after, most_bytes);
-  if (text && !is_alone_with(row, *text)) facts_.without_words.insert(change.where());
 }
 
 int Collector::parent_in_upper(const Change& change) {
@@ -284,43 +266,6 @@ void Collector::add_digests() {
   }
 }
 
-bool Collector::is_as_in(const TreePath& checkout, const std::string& below, const Change& change) {
-  const TreePath there{checkout.tree, joined(checkout.path, below)};
-  const OwnedFd seen = open_descendant(layers_[there.tree].lower, there.path, O_PATH);
-  struct stat state {};
-  if (!seen || ::fstat(seen.get(), &state) != 0 || (state.st_mode & 07777U) != change.after->mode)
-    return false;
-  if (is_directory(change.after)) return S_ISDIR(state.st_mode);
-  if (!is_kind(change.after, FileKind::file) || !S_ISREG(state.st_mode) ||
-      static_cast<uint64_t>(state.st_size) != change.after->size)
-    return false;
-  uint64_t bytes_left = most_known_bytes;
-  const auto then = trees_.digest(there, Side::before, bytes_left);
-  const auto now = trees_.digest(change.where(), Side::after, bytes_left);
-  return then && now && *then == *now;
-}
-
-// Git keeps a worktree's part in REPOSITORY/worktrees/NAME, and the repository in the .git of its checkout.
-void Collector::add_known_of_worktrees() {
-  for (const auto& [pointer, end] : facts_.pointers_after) {
-    const std::string_view worktrees = directory_in(end.where.path);
-    const std::string_view git = directory_in(worktrees);
-    const Change* own = directories_.find(pointer.tree, pointer.path);
-    const bool is_worktree = end.place == PathEnd::Place::inside && name_in(pointer.path) == ".git" &&
-                             name_in(worktrees) == "worktrees" && name_in(git) == ".git";
-    if (!is_worktree || own == nullptr || own->kind != ChangeKind::created) continue;
-    const TreePath checkout{end.where.tree, std::string(directory_in(git))};
-    const std::string top = std::string(directory_in(pointer.path)) + "/";
-    for (const auto& change : set_.changes) {
-      const bool is_in_it = change.tree == pointer.tree && change.path.starts_with(top);
-      if (!is_in_it || change.kind != ChangeKind::created || !is_suspicious(change)) continue;
-      if (files_compared_++ >= most_files_for_words) return;
-      if (is_as_in(checkout, change.path.substr(top.size()), change))
-        facts_.as_in_checkout.insert(change.where());
-    }
-  }
-}
-
 // Only as far as it takes to know that the deleted ones are no more than half of them.
 void Collector::count_files() {
   const auto is_counted = [](const Change& change) {
@@ -364,7 +309,6 @@ ChangeFacts Collector::collect() {
     add_change(change);
   }
   git_.add_contents();
-  add_known_of_worktrees();
   add_digests();
   count_files();
   return std::move(facts_);

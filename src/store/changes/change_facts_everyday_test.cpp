@@ -91,106 +91,6 @@ TEST(ChangeFactsOfEveryDay, GitOfEveryDayPasses) {
                        "add -q wt -b wt");
 }
 
-// A repository with what many have, and what none may have.
-constexpr const char* rich =
-    "cp -a \"$MADE/repository\" \"$OUT/rich\"; cd \"$OUT/rich\"; mkdir .vscode .devcontainer .cargo .husky "
-    "sub; "
-    "echo {} > .vscode/settings.json; echo {} > .devcontainer/devcontainer.json; echo > .cargo/config.toml; "
-    "echo x > .npmrc; echo x > .pre-commit-config.yaml; echo x > .envrc; echo x > mise.toml; "
-    "echo 'nodejs 20' > .tool-versions; echo x > .husky/pre-commit; echo x > sub/.npmrc; git add .; "
-    "git commit -qm rich; cd \"$HOME/ws\"; ";
-const std::string clone_rich = "git -c protocol.file.allow=always clone -q \"file://$OUT/rich\" copy";
-
-std::string withheld_by(const std::string& before, const std::string& call, size_t* noted = nullptr) {
-  Project project;
-  project.run(before);
-  project.begin();
-  project.run(call);
-  project.end();
-  const JudgedChanges judged = project.judge();
-  std::string text = judged.stage.value_or("");
-  for (size_t i = 0; i < judged.verdicts.size(); ++i) {
-    const bool is_committed = judged.verdicts[i].fate == Fate::committed;
-    if (!is_committed) text += project.set().changes[i].path + " ";
-    if (noted != nullptr && is_committed && !judged.verdicts[i].reason.empty()) ++*noted;
-  }
-  return text;
-}
-
-TEST(ChangeFactsOfEveryDay, ARepositoryThatTheCallMadeIsWhole) {
-  const std::string one = std::string(rich) + repository;
-  size_t noted = 0;
-  EXPECT_EQ(withheld_by(one, clone_rich, &noted), "");
-  EXPECT_EQ(noted, 10U);
-  EXPECT_EQ(withheld_by(one + "; mkdir copy", clone_rich), "") << "into an empty directory";
-  EXPECT_NE(withheld_by(one + "; mkdir copy; echo a > copy/a",
-                        clone_rich + "2; mv copy2/.git copy2/.npmrc copy2/.envrc copy"),
-            "")
-      << "the control: a user may work there";
-  const std::string add = "git -c protocol.file.allow=always submodule --quiet add \"file://$OUT/rich\" lib";
-  EXPECT_EQ(withheld_by(one, add), "");
-  EXPECT_EQ(withheld_by(one + "; " + add +
-                            "; git commit -qm lib; git submodule --quiet deinit -f lib; rm -rf .git/modules",
-                        "git -c protocol.file.allow=always submodule --quiet update --init"),
-            "");
-  EXPECT_EQ(withheld_by(std::string(rich) + clone_rich, "echo y > copy/.npmrc"), "copy/.npmrc ")
-      << "the control: a later call";
-}
-
-// And no way leads from there to where the user works: what lay in a new repository is judged as anywhere
-// else, or the operator is asked.
-TEST(ChangeFactsOfEveryDay, ARepositoryThatTheCallMadeStaysByItself) {
-  const std::string one = std::string(repository) + "; ";
-  const std::string made = "git init -q n; echo x > n/.npmrc; ";
-  const std::string other =
-      "git init -q other; echo a > other/a; git -C other add a; git -C other commit -qm a; ";
-  const auto holds = [](const char* what, const std::string& before, const std::string& call,
-                        const std::string& path) {
-    SCOPED_TRACE(what);
-    const std::string withheld = " " + withheld_by(before, call);
-    EXPECT_NE(withheld.find(" " + path + " "), std::string::npos) << withheld;
-  };
-  EXPECT_EQ(withheld_by(one, made), "") << "the control";
-  holds("core.worktree", one, made + "git config core.worktree ../n", ".git/config");
-  holds("and back", one,
-        "mkdir n; echo x > n/.npmrc; echo 'gitdir: ../.git' > n/.git; git config core.worktree ../n",
-        ".git/config");
-  holds("no repository", one, "mkdir -p n/.git/HEAD n/.git/objects n/.git/refs; echo x > n/.npmrc",
-        "n/.npmrc");
-  holds("no HEAD of git's", one, made + "echo x > n/.git/HEAD", "n/.npmrc");
-  holds("no place of objects", one, made + "chmod 0 n/.git/objects", "n/.npmrc");
-  holds("a .git that leads nowhere", one,
-        "mkdir -p n .git/modules/z/HEAD .git/modules/z/objects .git/modules/z/refs; "
-        "echo 'gitdir: ../.git/modules/z' > n/.git; echo x > n/.npmrc",
-        "n/.npmrc");
-  holds("a repository of the user's", one + other, "mv other x; echo x > x/.npmrc", "x/.npmrc");
-  holds("and with a link in its place", one + other, "mv other x; echo x > x/.npmrc; ln -s x other",
-        "x/.npmrc");
-  holds("a directory of the user's", one + "mkdir app; echo a > app/a",
-        "mv app x; git init -q x; echo x > x/.npmrc; ln -s x app", "x/.npmrc");
-  holds("by its files", one + "mkdir app; echo a > app/a", made + "mv app/a n; rmdir app; ln -s n app",
-        "n/.npmrc");
-  holds("a link of the user's", one + "mkdir app; ln -s app now", made + "ln -sfn n now", "n/.npmrc");
-  holds("later, in its place", one + "mkdir app; " + made, "mv app app0; mv n app", "app/.npmrc");
-  holds("later, with the user's own .git", one + other + made,
-        "mkdir z; mv n/.git z; mv n o; mv other/.git other/a o; rmdir other; mv o other", "other/.npmrc");
-  holds("later, without one", one + "git worktree add -q -b n n; echo x > n/.npmrc", "rm n/.git", "n/.git");
-  holds("a submodule, deleted and made anew in its place", one + other + "mv other n",
-        "rm -rf n; git init -q n; echo x > n/.npmrc", "n/.npmrc");
-}
-
-TEST(ChangeFactsOfEveryDay, AWorktreeIsAsItsCheckout) {
-  const std::string mine =
-      std::string(rich) + "cp -a \"$OUT/rich/.\" .; echo {} > .mcp.json; git add .; git commit -qm mine; ";
-  EXPECT_EQ(withheld_by(mine, "git worktree add -q wt -b wt"), "");
-  EXPECT_EQ(withheld_by(mine + "git config core.hooksPath .husky", "git worktree add -q wt -b wt"), "");
-  EXPECT_EQ(
-      withheld_by(mine,
-                  "git worktree add -q wt -b wt; echo y > wt/.mcp.json; echo y > wt/.pre-commit-config.yaml; "
-                  "echo y > wt/.husky/pre-commit; echo y > wt/.npmrc"),
-      "wt/.husky/pre-commit wt/.mcp.json wt/.pre-commit-config.yaml ");
-}
-
 TEST(ChangeFactsOfEveryDay, OtherToolsOfEveryDayPass) {
   expect_all_committed("a venv", "true",
                        "mkdir -p v/bin; ln -s /usr/bin/python3 v/bin/python3; "
@@ -206,10 +106,6 @@ TEST(ChangeFactsOfEveryDay, OtherToolsOfEveryDayPass) {
                        "mkdir sub; cd sub; git init -q .; echo a > a; git add .; git commit -qm a; "
                        "echo x > .git/hooks/pre-commit; git config core.pager less; cd ..",
                        "mv sub other");
-  expect_all_committed(
-      "a package renamed within its repository",
-      std::string(repository) + "; mkdir -p p/a; echo x > p/a/.npmrc; git add -f .; git commit -qm p",
-      "git mv p/a p/b; git commit -qm moved");
   expect_all_committed("a directory for a group", "mkdir d; chmod g+s d", "mkdir d/e; chmod g+s d/e");
   expect_all_committed("a touched member", "echo x > .envrc; touch -d 2020-01-01 .envrc", "touch .envrc");
   expect_all_committed("an old danger stays", std::string(repository) + "; git config core.pager less",

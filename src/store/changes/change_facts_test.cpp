@@ -196,6 +196,15 @@ const Row attacks[] = {
      "echo x > .claude/worktrees/a/f; mkdir .claude/worktrees/b; echo x > .claude/worktrees/b/.envrc; "
      "echo y > .claude/x",
      {".claude/worktrees/b/.envrc", ".claude/x"}},
+    {"beside the checkouts of an agent's",
+     "mkdir -p .claude/worktrees/a",
+     "echo x > .claude/worktrees/.mcp.json; mkdir .claude/worktrees/.cargo; "
+     "echo x > .claude/worktrees/.cargo/config.toml; echo x > .claude/worktrees/f",
+     {".claude/worktrees/.cargo/config.toml", ".claude/worktrees/.mcp.json"}},
+    {"a working tree that does not lead back",
+     repository,
+     "git init -q n; git config core.worktree ../n",
+     {".git/config"}},
     {"modules that name a command",
      "true",
      "printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = ext::sh\\n' > .gitmodules",
@@ -333,34 +342,6 @@ TEST(ChangeFacts, WhatOneCallPreparesTheNextDoesNotUse) {
   project.end();
   EXPECT_EQ(reasons_of(project.set(), project.judge()), "");
   project.run("git config --get core.hooksPath && false || true");
-}
-
-// What a new repository may have is not moved to where the user works; within one repository it is.
-TEST(ChangeFacts, WhatANewRepositoryMayHaveStaysInIt) {
-  const auto withheld_of_move = [](const std::string& host, const std::string& prepared,
-                                   const std::string& moved) {
-    Project project;
-    project.run(repository);
-    project.run("mkdir -p pkg; echo x > pkg/x");
-    if (!host.empty()) project.run(host);
-    project.begin();
-    project.run(prepared);
-    project.end();
-    project.commit(project.judge());
-    project.begin();
-    project.run("mv pkg old");
-    project.end();
-    project.commit(project.judge());
-    project.begin();
-    project.run(moved);
-    project.end();
-    return paths_with(project.set(), project.judge(), Fate::withheld);
-  };
-  EXPECT_EQ(withheld_of_move("", "git init -q n; mkdir n/pkg; echo a=b > n/pkg/.npmrc; echo e > n/pkg/.envrc",
-                             "mv n/pkg pkg"),
-            (Paths{"n/pkg", "n/pkg/.envrc", "n/pkg/.npmrc", "pkg/.envrc", "pkg/.npmrc"}));
-  EXPECT_EQ(withheld_of_move("mkdir -p k/pkg; echo a=b > k/pkg/.npmrc", "echo y > y", "mv k/pkg pkg"),
-            Paths());
 }
 
 TEST(ChangeFacts, ALinkThatWasPlacedFirstHelpsNoFollower) {

@@ -110,29 +110,12 @@ void GitAround::add_made_checkout(const Change& change) {
   add_places(change.around(), found);
 }
 
-// Where git finds less than this it goes on to the repository around it.
-void GitAround::add_made_git_directory(const Change& head) {
-  constexpr unsigned enter_and_list = 0700;
-  const auto is_made = [&](const char* name, FileKind kind, unsigned mode) {
-    const Change* made = directories_.find(head.tree, joined(directory_in(head.path), name));
-    return made != nullptr && made->kind == ChangeKind::created && is_kind(made->after, kind) &&
-           (made->after->mode & mode) == mode;
-  };
-  const bool is_whole = is_made("objects", FileKind::directory, enter_and_list) &&
-                        is_made("refs", FileKind::directory, enter_and_list);
-  if (!is_whole && !is_made("commondir", FileKind::file, 0400)) return;
-  const auto text = trees_.read(head.where(), Side::after, longest_pointer);
-  if (text && is_head_of_git(*text)) facts_.made_repositories.insert(head.around());
-}
-
 // Of repositories that the call made: what the operator's own configurations say holds in these as well.
 void GitAround::add_made_repositories() {
-  facts_.has_hooks_everywhere = places_.has_own_hooks();
   const bool has_own = !places_.of_own("/").empty();
   for (const auto& change : set_.changes) {
     if (change.path.empty() || !change.after) continue;
     const std::string_view name = name_in(change.path);
-    if (name == "HEAD" && change.kind == ChangeKind::created) add_made_git_directory(change);
     const bool is_dot_git = name.size() >= 4 && folded_name(name) == ".git";
     const bool is_led = !change.before || change.differs.contents || change.differs.kind;
     if (is_dot_git && is_led) add_made_checkout(change);
@@ -311,8 +294,8 @@ void GitAround::add_working_tree(const Change& config) {
   const std::string place = place_from(said, base, [](std::string_view) { return std::string(); });
   const PathEnd end = place.empty() ? PathEnd{} : trees_.follow(place, Side::after);
   if (end.place != PathEnd::Place::inside) return;
-  // In any other directory git of this repository would come upon files, and hooks upon what they obey, that
-  // were judged as those of another one; and with another one it would come to other files by the same paths.
+  // In any other directory git of this repository would come upon what belongs to another one; and with
+  // another one it would come to other files by the paths of a MERGE_RR.
   const PathEnd back = end_of_dot_git(end.where);
   const bool leads_back = back.place == PathEnd::Place::inside && back.where == config.around();
   if (leads_back && to_be_resolved_in(config.around()).empty()) facts_.working_trees[where] = end;

@@ -27,8 +27,6 @@ class GitAround {
   // Of the checkouts and git directories in facts.directories, and those around the trees.
   void add_repositories();
   void add_made_repositories();
-  // By the HEAD that came.
-  void add_made_git_directory(const Change& head);
   // Members in these directories that are links, or hold some: what they lead to is executed too.
   void add_led_by_links();
   // Where changed pointers and configurations lead.

@@ -103,11 +103,6 @@ GitPlaces::GitPlaces(const GitSources& own) : home_(own.home), own_files_(own.fi
   own_.working_tree.clear();
 }
 
-bool GitPlaces::has_own_hooks() const {
-  return std::ranges::any_of(own_.said,
-                             [](const ExecutedPlace& said) { return said.kind == PlaceKind::hooks; });
-}
-
 std::string GitPlaces::home_of(std::string_view user) const {
   constexpr size_t most_bytes = size_t{1} << 20;
   if (user.empty()) return home_;

@@ -37,8 +37,6 @@ class GitPlaces {
   std::vector<NamedPlace> of_checkout(const std::string& tree, const std::string& dot_git = ".git") const;
   // What the operator's own configurations say for a checkout at `tree`, whether or not one is there.
   std::vector<NamedPlace> of_own(const std::string& tree) const;
-  // Whether the operator's own configurations name hooks.
-  bool has_own_hooks() const;
   // What the configuration of a git directory, and the operator's own, say for a checkout at `tree`.
   std::vector<NamedPlace> of_led_checkout(const std::string& tree, const std::string& git) const;
   // Of a git directory that is found by what is in it: a bare one, or a submodule's or worktree's part.
