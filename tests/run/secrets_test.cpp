@@ -157,5 +157,29 @@ TEST_P(Secrets, WhatIsMissingOrBadRefusesWithoutAValue) {
   }
 }
 
+// A call may have put it there.
+TEST_P(Secrets, ALinkWhereCallsWriteIsNotFollowed) {
+  ASSERT_TRUE(exited(cloche_run({"--live"}, {"bash", "-c",
+                                             "ln -s " + token_file_ + " tok; ln -s " + env_file_ +
+                                                 " .env; mkdir real; echo A=1 > real/f; ln -s real d"}),
+                     0));
+  const std::string link = workspace().string() + "/tok";
+  const std::vector<std::string> refused_flags[] = {
+      {"--secret", "A=@tok"}, {"--secret", "A=@" + link}, {"--env-file", ".env"}, {"--env-file", "d/f"}};
+  for (const auto& given : refused_flags) {
+    const Ran ran = cloche_run(given, {"touch", "started"});
+    EXPECT_TRUE(refused(ran, {125}, {given[0] + " " + given[1] + " is reached through ", "calls can write"}))
+        << ran.err;
+    Command explained_run = under(given, {"true"});
+    explained_run.argv.insert(explained_run.argv.begin() + 1, "explain");
+    EXPECT_FALSE(exited(run(explained_run), 0)) << given[1];
+    EXPECT_FALSE(is_there("started"));
+  }
+  EXPECT_TRUE(printed(cloche_run({"--env-file", "real/f"}, {"bash", "-c", "echo $A"}), "1\n"));
+  const std::string outside_link = scene().root() / "private/link";
+  ASSERT_TRUE(exited(outside("ln -s token " + outside_link), 0));
+  EXPECT_TRUE(exited(cloche_run({"--secret", "A=@" + outside_link}, {"test", "-n", "A"}), 0));
+}
+
 }  // namespace
 }  // namespace cloche::test
