@@ -1,6 +1,8 @@
 // --secret and --env-file: the command has the value, and nothing else shows it.
 #include <signal.h>
 
+#include <sstream>
+
 #include "run/fixture.hpp"
 
 namespace cloche::test {
@@ -128,6 +130,23 @@ TEST_P(Secrets, NoRecordNoFileAndNoAnswerHasThem) {
   EXPECT_TRUE(exited(run({.argv = {"grep", "-rqaF", "plan_digest", state_home(as())}}), 0));
 }
 
+TEST_P(Secrets, ACoreOfOursHasNone) {
+  Started started(
+      under(flags({"--live"}), {"bash", "-c", ": > ready; until [ -e go ]; do sleep 0.05; done"}, how()));
+  wait_for("ready");
+  const std::string limits = read_file("/proc/" + std::to_string(started.pid()) + "/limits");
+  const size_t line = limits.find("Max core file size");
+  ASSERT_NE(line, std::string::npos);
+  std::istringstream words(limits.substr(line + std::string_view("Max core file size").size()));
+  int soft = -1;
+  int hard = -1;
+  words >> soft >> hard;
+  EXPECT_LE(soft, 1);
+  EXPECT_LE(hard, 1);
+  file("go", "");
+  EXPECT_TRUE(exited(started.finish(), 0));
+}
+
 TEST_P(Secrets, TheDigestTellsWhetherAValueIsTheSame) {
   const auto digest = [&] { return answer(flags(), {"true"}, how()).json["plan_digest"].string; };
   const std::string first = digest();
@@ -136,25 +155,6 @@ TEST_P(Secrets, TheDigestTellsWhetherAValueIsTheSame) {
   EXPECT_TRUE(contains(explained({}).out, first)) << "explain comes to the digest of the run";
   scene().write("private/token", "another\n", 0600);
   EXPECT_NE(digest(), first);
-}
-
-TEST_P(Secrets, WhatIsMissingOrBadRefusesWithoutAValue) {
-  const std::string bad = scene().write("private/bad.env", "A=1\nB=" + token_ + " # x\n", 0600);
-  struct Row {
-    std::vector<std::string> flags;
-    std::string word;
-  };
-  const Row rows[] = {{{"--secret", "NOT_SET"}, "NOT_SET"},
-                      {{"--secret", "A=@" + workspace().string() + "/none"}, "/none"},
-                      {{"--secret", "A=" + token_}, "@FILE"},
-                      {{"--env-file", workspace().string() + "/none"}, "/none"},
-                      {{"--env-file", bad}, bad + ":2: "}};
-  for (const auto& [given, word] : rows) {
-    const Ran ran = cloche_run(given, {"touch", "started"});
-    EXPECT_TRUE(refused(ran, {2, 125, 126}, {word})) << word;
-    EXPECT_FALSE(contains(ran.out + ran.err, token_)) << ran.err;
-    EXPECT_FALSE(is_there("started"));
-  }
 }
 
 // A call may have put it there.
@@ -179,6 +179,25 @@ TEST_P(Secrets, ALinkWhereCallsWriteIsNotFollowed) {
   const std::string outside_link = scene().root() / "private/link";
   ASSERT_TRUE(exited(outside("ln -s token " + outside_link), 0));
   EXPECT_TRUE(exited(cloche_run({"--secret", "A=@" + outside_link}, {"test", "-n", "A"}), 0));
+}
+
+TEST_P(Secrets, WhatIsMissingOrBadRefusesWithoutAValue) {
+  const std::string bad = scene().write("private/bad.env", "A=1\nB=" + token_ + " # x\n", 0600);
+  struct Row {
+    std::vector<std::string> flags;
+    std::string word;
+  };
+  const Row rows[] = {{{"--secret", "NOT_SET"}, "NOT_SET"},
+                      {{"--secret", "A=@" + workspace().string() + "/none"}, "/none"},
+                      {{"--secret", "A=" + token_}, "@FILE"},
+                      {{"--env-file", workspace().string() + "/none"}, "/none"},
+                      {{"--env-file", bad}, bad + ":2: "}};
+  for (const auto& [given, word] : rows) {
+    const Ran ran = cloche_run(given, {"touch", "started"});
+    EXPECT_TRUE(refused(ran, {2, 125, 126}, {word})) << word;
+    EXPECT_FALSE(contains(ran.out + ran.err, token_)) << ran.err;
+    EXPECT_FALSE(is_there("started"));
+  }
 }
 
 }  // namespace
