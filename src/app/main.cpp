@@ -2,8 +2,10 @@
 // names.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -34,6 +36,16 @@ bool was_open(int fd) {
   if (::fcntl(fd, F_GETFD) >= 0) return true;
   (void)::open("/dev/null", O_RDWR);  // takes the lowest free number, which is this one
   return false;
+}
+
+// A core of ours would have the values of secrets in it, and may lie in the directory that we were started
+// in, where calls can read. 1 and not 0, as in the sandbox: 0 still feeds a core_pattern that is a pipe.
+void leave_no_core() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, 1);
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_CORE, &limit);
 }
 
 // Asks the operator: at the terminal, or by a filed question. Made when a command first asks, because most
@@ -136,6 +148,7 @@ int main(int argc, char** argv) {
   callers.input = was_open(0);
   callers.output = was_open(1);
   callers.errors = was_open(2);
+  leave_no_core();
   ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
   ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
   ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how a child ended

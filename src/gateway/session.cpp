@@ -8,7 +8,9 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
+#include "base/text/visible_text.hpp"
 #include "gateway/configuration/rule_gate.hpp"
+#include "policy/authority/path_trust.hpp"
 #include "policy/gates/gates.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
@@ -265,6 +267,9 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   TRY(add_fingerprints(session.installation.state, said.operators.secrets));
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
+  // Also one that leads to another place where calls write: what is hidden may lie there.
+  for (const auto& file : said.read_files)
+    TRY(judge_symlinks_crossed(shown(file.flag), file.found, true, session.names.written));
   if (!has_tools) {
     note_idle_rules(session);
     return session;

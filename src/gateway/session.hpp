@@ -14,6 +14,7 @@
 #include "gateway/configuration/installation.hpp"
 #include "gateway/launch/session_caches.hpp"
 #include "model/call.hpp"
+#include "model/named_file.hpp"
 #include "model/skill.hpp"
 #include "policy/authority/authority.hpp"
 #include "policy/protected/protected.hpp"
@@ -39,6 +40,7 @@ struct SessionOptions {
   RunRequest operators = {};  // workspace, profile, grants and limits; no command
   Ceilings ceilings = {};     // the most that any call may have
   AskedWords asked = {};
+  std::vector<NamedFile> read_files = {};     // of flags: refused where a call decides what they are
   std::optional<std::string> run = {};        // --run DIR: the record and, where none is named, the workspace
   std::optional<std::string> executors = {};  // a directory of the user's own tools
   std::string run_name = {};  // without it: a run of this name in Cloche's state; empty: a new one

@@ -112,7 +112,8 @@ Guess kept_guess(std::string_view said_last, const std::vector<std::string>& kep
     if (said_last.find(path) == std::string_view::npos) continue;
     const std::string name = shown(path, 400);
     return {name + " is read-only for a command that writes without a layer",
-            "; --allow-protected " + name + " lets the command change it, or leave --live out"};
+            "; " + words_to_copy({"--allow-protected", path}) +
+                " lets the command change it, or leave --live out"};
   }
   return {};
 }
@@ -137,8 +138,8 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome, Asks reader) {
   const auto taken_line = [&](const Quarantined& taken) {
     const std::string line = shown(taken.path, 400) + " (" + taken.reason + ")";
     if (reader == Asks::model || taken.kept_at.empty()) return line;
-    return line + "; it is in " + shown(taken.kept_at, 400) + ", and to keep it: mv " +
-           shown(quote_words({taken.kept_at, taken.host_path}), 1000);
+    return line + "; it is in " + shown(taken.kept_at, 400) +
+           ", and to keep it: " + words_to_copy({"mv", taken.kept_at, taken.host_path});
   };
   std::vector<std::string> lines;
   add_first(lines, "quarantined", outcome.quarantined, taken_line);

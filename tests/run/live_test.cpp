@@ -73,6 +73,28 @@ rm -f new; true)");
   EXPECT_EQ(read_file(workspace() / ".git/config"), config);
 }
 
+// The kernel drops a mount when another file is renamed over the one that it stands on.
+TEST_P(Live, ACommitOfAnotherCallLeavesWhatIsReadOnlyToIt) {
+  NEEDS("git");
+  repository();
+  const std::string config = read_file(workspace() / ".git/config");
+  Started running(under({"--live"}, {"bash", "-c", R"(echo > made; until [ -e end ]; do sleep 0.02; done
+(echo evil >> .git/config) 2>/dev/null && echo opened)"}));
+  wait_for("made");
+  const Answer other = answer({}, {"bash", "-c", "git config user.email other@example.org; echo > beside"});
+  EXPECT_EQ(read_file(workspace() / ".git/config"), config);
+  EXPECT_NE(other.json["changes"]["staged"].string.find("a live call is running"), std::string::npos)
+      << other.json["changes"]["staged"].string;
+  EXPECT_FALSE(is_there("beside")) << "all of it or nothing";
+  EXPECT_TRUE(exited(cloche_run({}, {"bash", "-c", "echo > other"}), 0));
+  EXPECT_TRUE(is_there("other")) << "what replaces nothing of it is committed";
+  file("end", "");
+  EXPECT_EQ(running.finish().out, "");
+  EXPECT_EQ(read_file(workspace() / ".git/config"), config);
+  EXPECT_TRUE(exited(cloche_run({}, {"git", "config", "user.email", "after@example.org"}), 0));
+  EXPECT_TRUE(contains(read_file(workspace() / ".git/config"), "after@example.org"));
+}
+
 // The last one is what a layer would have shown: under --live a deeper place is not looked at.
 TEST_P(Live, WhatIsNewThereIsTakenAway) {
   const std::string script = R"(echo evil > .envrc; mkdir -p a/b .vscode; ln -s /etc .claude

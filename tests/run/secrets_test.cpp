@@ -1,6 +1,8 @@
 // --secret and --env-file: the command has the value, and nothing else shows it.
 #include <signal.h>
 
+#include <sstream>
+
 #include "run/fixture.hpp"
 
 namespace cloche::test {
@@ -128,6 +130,23 @@ TEST_P(Secrets, NoRecordNoFileAndNoAnswerHasThem) {
   EXPECT_TRUE(exited(run({.argv = {"grep", "-rqaF", "plan_digest", state_home(as())}}), 0));
 }
 
+TEST_P(Secrets, ACoreOfOursHasNone) {
+  Started started(
+      under(flags({"--live"}), {"bash", "-c", ": > ready; until [ -e go ]; do sleep 0.05; done"}, how()));
+  wait_for("ready");
+  const std::string limits = read_file("/proc/" + std::to_string(started.pid()) + "/limits");
+  const size_t line = limits.find("Max core file size");
+  ASSERT_NE(line, std::string::npos);
+  std::istringstream words(limits.substr(line + std::string_view("Max core file size").size()));
+  int soft = -1;
+  int hard = -1;
+  words >> soft >> hard;
+  EXPECT_LE(soft, 1);
+  EXPECT_LE(hard, 1);
+  file("go", "");
+  EXPECT_TRUE(exited(started.finish(), 0));
+}
+
 TEST_P(Secrets, TheDigestTellsWhetherAValueIsTheSame) {
   const auto digest = [&] { return answer(flags(), {"true"}, how()).json["plan_digest"].string; };
   const std::string first = digest();
@@ -136,6 +155,30 @@ TEST_P(Secrets, TheDigestTellsWhetherAValueIsTheSame) {
   EXPECT_TRUE(contains(explained({}).out, first)) << "explain comes to the digest of the run";
   scene().write("private/token", "another\n", 0600);
   EXPECT_NE(digest(), first);
+}
+
+// A call may have put it there.
+TEST_P(Secrets, ALinkWhereCallsWriteIsNotFollowed) {
+  ASSERT_TRUE(exited(cloche_run({"--live"}, {"bash", "-c",
+                                             "ln -s " + token_file_ + " tok; ln -s " + env_file_ +
+                                                 " .env; mkdir real; echo A=1 > real/f; ln -s real d"}),
+                     0));
+  const std::string link = workspace().string() + "/tok";
+  const std::vector<std::string> refused_flags[] = {
+      {"--secret", "A=@tok"}, {"--secret", "A=@" + link}, {"--env-file", ".env"}, {"--env-file", "d/f"}};
+  for (const auto& given : refused_flags) {
+    const Ran ran = cloche_run(given, {"touch", "started"});
+    EXPECT_TRUE(refused(ran, {125}, {given[0] + " " + given[1] + " is reached through ", "calls can write"}))
+        << ran.err;
+    Command explained_run = under(given, {"true"});
+    explained_run.argv.insert(explained_run.argv.begin() + 1, "explain");
+    EXPECT_FALSE(exited(run(explained_run), 0)) << given[1];
+    EXPECT_FALSE(is_there("started"));
+  }
+  EXPECT_TRUE(printed(cloche_run({"--env-file", "real/f"}, {"bash", "-c", "echo $A"}), "1\n"));
+  const std::string outside_link = scene().root() / "private/link";
+  ASSERT_TRUE(exited(outside("ln -s token " + outside_link), 0));
+  EXPECT_TRUE(exited(cloche_run({"--secret", "A=@" + outside_link}, {"test", "-n", "A"}), 0));
 }
 
 TEST_P(Secrets, WhatIsMissingOrBadRefusesWithoutAValue) {

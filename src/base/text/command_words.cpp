@@ -6,6 +6,7 @@
 #include "base/text/ascii.hpp"
 #include "base/text/pieces.hpp"
 #include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
@@ -271,6 +272,16 @@ std::string quote_words(const std::vector<std::string>& argv) {
     out += quote_word(argv[i], i == 0);
   }
   return out;
+}
+
+std::string words_to_copy(const std::vector<std::string>& argv) {
+  constexpr size_t most_shown = 16384;  // a part of a command would be another one
+  return shown(quote_words(argv), most_shown);
+}
+
+std::string commands_for_one_name(const std::string& file) {
+  const std::string fresh = file + ".new";
+  return words_to_copy({"cp", "-p", file, fresh}) + " && " + words_to_copy({"mv", fresh, file});
 }
 
 }  // namespace cloche

@@ -70,4 +70,10 @@ std::string problem_of(const std::vector<std::string>& argv);
 // problem_of says.
 std::string quote_words(const std::vector<std::string>& argv);
 
+// The same for advice that a person copies to a shell: a name in it is one word, whatever a command called
+// the file, and what is not visible is written out.
+std::string words_to_copy(const std::vector<std::string>& argv);
+// Of a file that has hard links.
+std::string commands_for_one_name(const std::string& file);
+
 }  // namespace cloche

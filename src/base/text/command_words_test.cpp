@@ -243,6 +243,17 @@ TEST(Words, QuotingAndSplittingAreInverse) {
   }
 }
 
+// What a file is called does nothing in a shell.
+TEST(Words, ToCopyAreTheWordsThemselves) {
+  EXPECT_EQ(words_to_copy({"chmod", "u+rx", "/w/plain"}), "chmod u+rx /w/plain");
+  EXPECT_EQ(words_to_copy({"chmod", "u+rx", "/w/x; touch HACKED #"}), "chmod u+rx '/w/x; touch HACKED #'");
+  EXPECT_EQ(words_to_copy({"--ro", "/w/a\nb"}).find('\n'), std::string::npos);
+  EXPECT_EQ(commands_for_one_name("/w/plain"), "cp -p /w/plain /w/plain.new && mv /w/plain.new /w/plain");
+  EXPECT_EQ(commands_for_one_name("/w/x; touch HACKED #"),
+            "cp -p '/w/x; touch HACKED #' '/w/x; touch HACKED #.new' && "
+            "mv '/w/x; touch HACKED #.new' '/w/x; touch HACKED #'");
+}
+
 // What `python3 -c script` says to `input`, through two files: nothing here may hang on a full pipe.
 std::string python_says(const std::string& script, const std::string& input) {
   char in[] = "/var/tmp/cloche-words-in-XXXXXX";

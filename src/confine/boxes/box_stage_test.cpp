@@ -9,6 +9,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/visible_text.hpp"
 #include "confine/boxes/boxes_fixture.hpp"
 #include "confine/boxes/inner_command.hpp"
 #include "jail/boxes/percent_decode.hpp"
@@ -233,7 +234,7 @@ TEST(Staged, ANameThatABundleCannotSayIsRefused) {
         EXPECT_EQ(spec.ok(), said_by_bundle || backend == Backend::bwrap) << name_of(backend) << " " << what;
         if (spec.ok()) continue;
         EXPECT_EQ(spec.error().cause, Cause::configuration);
-        EXPECT_NE(spec.error().what.text().find(target), std::string::npos);
+        EXPECT_NE(spec.error().what.text().find(shown(target)), std::string::npos);
         EXPECT_NE(spec.error().fix.text().find("native or bwrap"), std::string::npos);
       }
     }

@@ -7,6 +7,7 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/visible_text.hpp"
 #include "confine/kernel_rules.hpp"
 #include "jail/core/wire.hpp"
 
@@ -42,7 +43,7 @@ class Config {
     add_linux();
     out_.end_object();
     if (unsayable_) {
-      return refusal("the name of " + *unsayable_ +
+      return refusal("the name of " + shown(*unsayable_) +
                          " is not UTF-8, and no OCI bundle can say it: a runtime " +
                          "would take another file for it",
                      "use --isolation namespace (native or bwrap), or rename it");

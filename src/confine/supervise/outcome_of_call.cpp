@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/text/visible_text.hpp"
+
 namespace cloche {
 namespace {
 
@@ -73,7 +75,7 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
 }
 
 Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
-  const std::string& name = plan.argv.front();
+  const std::string name = shown(plan.argv.front());
   // An empty name is each directory of the PATH itself, which the kernel finds and does not execute.
   if (name.empty() || report.number == ENOENT || report.number == ENOTDIR)
     return {.end = End::not_found,

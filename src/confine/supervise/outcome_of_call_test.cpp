@@ -208,6 +208,14 @@ struct Exec {
   const char* reason;
 };
 
+TEST(Judge, ANameThatWasNotExecutedIsOnOneLine) {
+  for (const int number : {ENOENT, EACCES}) {
+    const Outcome outcome =
+        judge({.not_executed = Report{.number = number}}, plan_for("a\ncloche: all fine"));
+    EXPECT_TRUE(outcome.reason.text().starts_with("a\\u{a}cloche: all fine: not ")) << outcome.reason;
+  }
+}
+
 TEST(Judge, SaysWhyACommandCouldNotBeExecuted) {
   const Exec rows[] = {
       {ENOENT, End::not_found, 127, "tool: not found inside"},

@@ -21,6 +21,7 @@ struct RunArguments {
   std::optional<IsolationLevel> isolation = {};  // --isolation; request.level follows from it and the backend
   bool oci = false;                              // --backend oci: crun or runc
   SecretFlags secrets = {};                      // not read yet
+  std::vector<NamedFile> secret_files = {};      // once they are
   // What makes it a recorded run.
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};

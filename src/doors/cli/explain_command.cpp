@@ -95,8 +95,9 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) return print_all(explain_help(), 0);
   RunArguments& arguments = parsed.value();
-  if (const auto read = read_secrets(arguments.secrets, environment, arguments.request); !read.ok())
-    return fail(read.error(), arguments.json);
+  auto read = read_secrets(arguments.secrets, environment, arguments.request);
+  if (!read.ok()) return fail(read.error(), arguments.json);
+  arguments.secret_files = std::move(read).value();
   take_over_process(arguments, {});
   return show(judge_run(arguments, environment), arguments.json, environment);
 }

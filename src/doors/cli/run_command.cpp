@@ -76,6 +76,7 @@ Result<SessionOptions> session_for(const RunArguments& arguments) {
   SessionOptions options = default_session();
   options.serves = Asks::operators;
   options.operators = arguments.request;
+  options.read_files = arguments.secret_files;
   options.ceilings.hosts = words_of(arguments.request.hosts);
   options.run = arguments.run;
   if (arguments.task) options.run_name = run_of_task(*arguments.task, arguments.request);
@@ -202,8 +203,9 @@ int run_command(std::span<char* const> words, const Environment& environment,
   RunArguments& arguments = parsed.value();
   if (arguments.help) return print_all(run_help(), 0);
   if (arguments.call) return run_pending_command(*arguments.call, environment);
-  if (const auto read = read_secrets(arguments.secrets, environment, arguments.request); !read.ok())
-    return refuse_run(read.error(), arguments);
+  auto read = read_secrets(arguments.secrets, environment, arguments.request);
+  if (!read.ok()) return refuse_run(read.error(), arguments);
+  arguments.secret_files = std::move(read).value();
   take_over_process(arguments, callers);
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());

@@ -71,12 +71,38 @@ std::string_view take_line(std::string_view line, std::vector<Secret>& variables
   return "";
 }
 
+// A shell's <(...), or an open descriptor: it has no place among the files, and no link of a call's is on the
+// way to it.
+bool is_descriptor(std::string_view path) {
+  if (path == "/dev/stdin") return true;
+  for (std::string_view directory : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(directory)) continue;
+    const std::string_view number = path.substr(directory.size());
+    return !number.empty() && ascii::all(number, ascii::is_digit);
+  }
+  return false;
+}
+
+// Opens what the links lead to now, and says which they were: the session judges them.
+Result<OwnedFd> open_named(const std::string& path, FileFact& found) {
+  constexpr int flags = O_RDONLY | O_NOCTTY;
+  found.path = path;
+  if (is_descriptor(path)) return sys::open(path, flags);
+  sys::Walked walked = TRY(sys::walk(path));
+  found.path = std::move(walked.path);
+  found.turns = std::move(walked.turns);
+  return sys::open("/proc/self/fd/" + std::to_string(walked.fd.get()), flags);
+}
+
 // Waits at a pipe, which the operator may have named.
-Result<std::string> read_named(const std::string& path) {
-  const auto file = sys::open(path, O_RDONLY | O_NOCTTY);
+Result<std::string> read_named(const std::string& flag, const std::string& path,
+                               std::vector<NamedFile>& files) {
+  FileFact found;
+  const auto file = open_named(path, found);
   auto text =
       file.ok() ? sys::read_all(file.value().get(), most_file_bytes) : Result<std::string>(file.error());
   if (!text.ok()) return system_error("read " + path, text.error().number);
+  files.push_back({flag + path, std::move(found)});
   return text;
 }
 
@@ -85,8 +111,10 @@ void put(std::vector<Secret>& secrets, Secret secret) {
   secrets.push_back(std::move(secret));
 }
 
-Result<std::string> value_of(const SecretFlag& flag, const Environment& environment) {
-  if (flag.file) return read_secret_file(TRY(read_named(*flag.file)), *flag.file);
+Result<std::string> value_of(const SecretFlag& flag, const Environment& environment,
+                             std::vector<NamedFile>& files) {
+  if (flag.file)
+    return read_secret_file(TRY(read_named("--secret " + flag.name + "=@", *flag.file, files)), *flag.file);
   auto value = environment.find(flag.name);
   if (!value)
     return refusal("--secret " + flag.name + ": there is no such variable in the caller's environment",
@@ -130,9 +158,11 @@ Result<std::string> read_secret_file(std::string text, const std::string& path) 
   return text;
 }
 
-Result<void> read_secrets(const SecretFlags& flags, const Environment& environment, RunRequest& request) {
+Result<std::vector<NamedFile>> read_secrets(const SecretFlags& flags, const Environment& environment,
+                                            RunRequest& request) {
+  std::vector<NamedFile> files;
   for (const auto& path : flags.env_files) {
-    const std::string text = TRY(read_named(path));
+    const std::string text = TRY(read_named("--env-file ", path, files));
     for (auto& variable : TRY(read_env_file(text, path))) put(request.secrets, std::move(variable));
   }
   std::erase_if(request.secrets, [&](const Secret& secret) {
@@ -142,10 +172,10 @@ Result<void> read_secrets(const SecretFlags& flags, const Environment& environme
   std::set<std::string> given;
   for (const auto& flag : flags.secrets) {
     if (!given.insert(flag.name).second) return usage_error("--secret " + flag.name + " is given twice");
-    std::string value = TRY(value_of(flag, environment));
+    std::string value = TRY(value_of(flag, environment, files));
     put(request.secrets, {flag.name, std::move(value)});
   }
-  return {};
+  return files;
 }
 
 }  // namespace cloche

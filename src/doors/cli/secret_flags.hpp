@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "base/sys/environment.hpp"
+#include "model/named_file.hpp"
 #include "model/plan.hpp"
 #include "model/run_request.hpp"
 
@@ -41,7 +42,9 @@ Result<std::vector<Secret>> read_env_file(std::string_view text, const std::stri
 Result<std::string> read_secret_file(std::string text, const std::string& path);
 
 // Reads what the flags name, into `request.secrets`. A --secret stands over -e NAME=VALUE, and that over an
-// --env-file; of several files the last stands.
-Result<void> read_secrets(const SecretFlags& flags, const Environment& environment, RunRequest& request);
+// --env-file; of several files the last stands. The answer is the files, for the session to judge how they
+// were reached.
+Result<std::vector<NamedFile>> read_secrets(const SecretFlags& flags, const Environment& environment,
+                                            RunRequest& request);
 
 }  // namespace cloche

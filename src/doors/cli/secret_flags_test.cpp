@@ -2,6 +2,7 @@
 #include "doors/cli/secret_flags.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -113,12 +114,16 @@ class ReadSecrets : public testing::Test {
   }
   Result<void> read(const SecretFlags& flags) {
     char* block[] = {caller.data(), nullptr};
-    return read_secrets(flags, Environment(block), request);
+    auto read = read_secrets(flags, Environment(block), request);
+    if (!read.ok()) return read.error();
+    files = std::move(read).value();
+    return {};
   }
 
   Scratch scratch;
   std::string caller = "MINE=callers";
   RunRequest request;
+  std::vector<NamedFile> files;
 };
 
 TEST_F(ReadSecrets, OneStandsOverTheOther) {
@@ -127,6 +132,26 @@ TEST_F(ReadSecrets, OneStandsOverTheOther) {
   const auto second = file("second", "A=2\n");
   ASSERT_TRUE(read({{first, second}, {{"C", file("c", "3\n")}, {"MINE"}}}).ok());
   EXPECT_EQ(request.secrets, (Lines{{"D_TOKEN", "1"}, {"A", "2"}, {"C", "3"}, {"MINE", "callers"}}));
+}
+
+TEST_F(ReadSecrets, SayHowAFileWasReached) {
+  const auto plain = file("plain", "1");
+  const std::string link = scratch.path + "/link";
+  ASSERT_EQ(::symlink("plain", link.c_str()), 0);
+  ASSERT_TRUE(read({{}, {{"A", plain}, {"B", link}}}).ok());
+  const NamedFile direct{"--secret A=@" + plain, {.path = plain}};
+  const NamedFile linked{"--secret B=@" + link, {.path = plain, .turns = {link}}};
+  EXPECT_EQ(files, (std::vector<NamedFile>{direct, linked}));
+}
+
+TEST_F(ReadSecrets, WaitsForADescriptor) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  OwnedFd reader(ends[0]);
+  ASSERT_EQ(::write(ends[1], "piped\n", 6), 6);
+  ::close(ends[1]);
+  ASSERT_TRUE(read({{}, {{"A", "/dev/fd/" + std::to_string(reader.get())}}}).ok());
+  EXPECT_EQ(request.secrets, (Lines{{"A", "piped"}}));
 }
 
 TEST_F(ReadSecrets, WhatIsMissingOrTwiceRefuses) {

@@ -237,7 +237,7 @@ Result<void> check_workspace(const HookArguments& arguments, const AgentSettings
   if (of_user.ok()) std::erase(files, TRY(resolved(of_user.value())));
   if (contains(files, settings.file)) return {};
   const std::string other =
-      files.empty() ? "" : "; or name the project's own settings: --settings " + files[0];
+      files.empty() ? "" : "; or name the project's own settings: " + words_to_copy({"--settings", files[0]});
   return refusal("--workspace would fix one project for every session that uses " + settings.file,
                  "leave --workspace out: each session works in its own project" + other);
 }

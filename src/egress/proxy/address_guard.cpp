@@ -6,6 +6,7 @@ namespace cloche {
 namespace {
 
 constexpr std::string_view metadata = "the address of a cloud's metadata service";
+constexpr std::string_view cloud_service = "the address of a service of a cloud";
 constexpr std::string_view loopback = "a loopback address";
 constexpr std::string_view unspecified = "the unspecified address";
 constexpr std::string_view link_local = "a link-local address";
@@ -39,6 +40,7 @@ constexpr Prefix of_v4[] = {
     {{169, 254, 170, 2}, 32, metadata},
     {{169, 254}, 16, link_local},
     {{172, 16}, 12, private_use},
+    {{192, 0, 0, 192}, 32, metadata},
     {{192, 0, 0}, 24, protocols},
     {{192, 0, 2}, 24, documentation},
     {{192, 88, 99}, 24, six_to_four},
@@ -68,7 +70,14 @@ constexpr Prefix of_v6[] = {
     {{0x20, 0x01, 0x0d, 0xb8}, 32, documentation},
     {{0x20, 0x02}, 16, six_to_four},
     {{0x3f, 0xff}, 20, documentation},
+    // What clouds have in the private range: AWS (also of EKS, its resolver and its clock), Scaleway, Oracle
+    // and Google.
     {{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128, metadata},
+    {{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x23}, 128, metadata},
+    {{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x53}, 128, cloud_service},
+    {{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0x23}, 128, cloud_service},
+    {{0xfd, 0, 0, 0x42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x42}, 128, metadata},
+    {{0xfd, 0, 0, 0xc1, 0, 0, 0, 0, 0, 0, 0, 0, 0xa9, 0xfe, 0xa9, 0xfe}, 128, metadata},
     {{0xfd, 0x20, 0, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128, metadata},
     {{0xfc}, 7, private_use},
     {{0xfe, 0x80}, 10, link_local},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/sys/path.hpp"
@@ -47,9 +48,24 @@ bool was_executed(const FixedTree& before, const std::string& path) {
   });
 }
 
+std::vector<ChangedTree> trees_of(const GuardFacts& guard) {
+  std::vector<ChangedTree> trees;
+  for (const auto& tree : guard.trees) trees.push_back({tree.root, tree.device, tree.inode});
+  return trees;
+}
+
+// Of a call that writes live what a mount stands on: with layers it stands on the layer.
+std::vector<FileFact> mounted_places(const Facts& facts) {
+  if (facts.guard.trees.empty()) return {};
+  std::vector<FileFact> places = facts.guard.kept;
+  places.insert(places.end(), facts.guard.pinned.begin(), facts.guard.pinned.end());
+  std::ranges::copy_if(facts.hide.found, std::back_inserter(places), &FileFact::exists);
+  return places;
+}
+
 }  // namespace
 
-Result<LivePlaces> LivePlaces::hold(const Facts& facts) {
+Result<LivePlaces> LivePlaces::hold(const Facts& facts, const std::string& state) {
   LivePlaces places;
   places.workspace_ = facts.workspace.path;
   for (const auto& tree : facts.guard.trees) {
@@ -60,6 +76,7 @@ Result<LivePlaces> LivePlaces::hold(const Facts& facts) {
       return refusal("a directory that was judged is gone or was replaced: " + tree.root, "call again");
     places.roots_.push_back(std::move(root));
   }
+  places.mounts_ = TRY(LiveMounts::announce(state, trees_of(facts.guard), mounted_places(facts)));
   return places;
 }
 

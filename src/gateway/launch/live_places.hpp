@@ -10,13 +10,15 @@
 #include "base/sys/fd.hpp"
 #include "model/facts.hpp"
 #include "model/outcome.hpp"
+#include "store/commit/live_mounts.hpp"
 
 namespace cloche {
 
 class LivePlaces {
  public:
-  // Before the start: holds the trees that the facts are of. A plan with layers has none.
-  static Result<LivePlaces> hold(const Facts& facts);
+  // Before the start: holds the trees that the facts are of, and tells other calls what will be mounted in
+  // them. A plan with layers has none.
+  static Result<LivePlaces> hold(const Facts& facts, const std::string& state);
 
   struct Taken {
     std::vector<Quarantined> quarantined = {};
@@ -28,6 +30,7 @@ class LivePlaces {
 
  private:
   std::vector<OwnedFd> roots_;  // by tree
+  LiveMounts mounts_;
   std::string workspace_;
 };
 

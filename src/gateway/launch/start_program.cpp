@@ -169,8 +169,10 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
     return describe_missing(missing);
-  if (!layered_trees(what.plan()).empty()) finish_interrupted(options.installation.state, facts.guard.git);
-  const LivePlaces live = TRY(LivePlaces::hold(facts));
+  // Before the mounts of a live call as well: what is finished later may take them away.
+  if (!options.installation.state.empty())
+    finish_interrupted(options.installation.state, facts.guard.git);
+  const LivePlaces live = TRY(LivePlaces::hold(facts, options.installation.state));
   auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.
   LivePlaces::Taken taken = live.take_new(facts.guard, quarantine_for(options));

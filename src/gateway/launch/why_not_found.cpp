@@ -13,6 +13,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/shell_parts.hpp"
+#include "base/text/visible_text.hpp"
 #include "policy/plan/system_view.hpp"
 #include "store/host/system_facts.hpp"
 #include "store/trust/bind_mount_alias.hpp"
@@ -178,11 +179,17 @@ std::optional<std::string> target_out_of_view(const ConfinementPlan& plan, const
   return held.value().path;
 }
 
-std::string grant_of(const std::string& path) { return " --ro " + std::string(parent_of(path)); }
+std::string grant_of(const std::string& path) {
+  return " " + words_to_copy({"--ro", std::string(parent_of(path))});
+}
 
-}  // namespace
+// What is not visible in a name is written out: the sentence is one line.
+NotFound made_visible(const NotFound& found) {
+  constexpr size_t most_shown = 16384;
+  return {shown(found.why, most_shown), shown(found.advice, most_shown)};
+}
 
-NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
+NotFound look_for_cause(const ConfinementPlan& plan, const std::string& callers_path) {
   const std::string& name = plan.argv.front();
   if (name.empty()) return {};
   for (const auto& place : candidates_in(plan, plan.argv.front())) {
@@ -217,9 +224,15 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
     return {name + ": not found inside; it is a word of the shell and no program",
             "; write it like this: cloche run -- bash -c " + quote_words({quote_words(plan.argv)})};
   if (name.find(' ') == std::string::npos) return {};
-  const bool is_for_shell = name.find_first_of("|&;<>()$`*?~'\"\\") != std::string::npos;
+  const bool is_for_shell = name.find_first_of("|&;<>()$`*?~'\"\\#!{}[]\n") != std::string::npos;
   return {name + ": not found inside; it is one word with a blank in it",
           "; write it like this: cloche run -- " + (is_for_shell ? "sh -c " + quote_words({name}) : name)};
+}
+
+}  // namespace
+
+NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
+  return made_visible(look_for_cause(plan, callers_path));
 }
 
 }  // namespace cloche

@@ -95,6 +95,18 @@ TEST_F(WhyNotFound, ACommandThatWasQuotedAsOneWordIsWrittenApart) {
   EXPECT_EQ(why(), "with blank: found inside as " + root + "/bin/with blank, but its interpreter is not");
 }
 
+TEST_F(WhyNotFound, ANameIsOneWordAndOnOneLine) {
+  plan.argv = {"no\ncloche: all fine"};
+  EXPECT_EQ(why().find('\n'), std::string::npos) << why();
+  EXPECT_NE(why().find("no\\u{a}cloche: all fine: not found inside"), std::string::npos) << why();
+  const std::string directory = root + "/x; touch HACKED #";
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory + "/other") << "";
+  plan.argv = {directory + "/other"};
+  plan.view.clear();
+  EXPECT_TRUE(why().ends_with("; show it with --ro '" + directory + "'")) << why();
+}
+
 TEST_F(WhyNotFound, AWordOfTheShellIsWrittenForOne) {
   plan.argv = {"cd", "/with blank"};
   EXPECT_EQ(why(),

@@ -1,6 +1,7 @@
 #include "policy/authority/path_trust.hpp"
 
 #include "base/sys/path.hpp"
+#include "base/text/command_words.hpp"
 #include "base/text/visible_text.hpp"
 
 namespace cloche {
@@ -25,10 +26,10 @@ Result<void> judge_owner(const OwnerFact& fact, const Writers& writers) {
 
 Result<void> judge_mode(const OwnerFact& fact, const Writers& writers) {
   if (fact.others_write)
-    return refusal(fact.path + " can be written by every user", "chmod o-w " + fact.path);
+    return refusal(fact.path + " can be written by every user", words_to_copy({"chmod", "o-w", fact.path}));
   if (!writers.group && fact.group_writes && fact.gid != 0)
     return refusal(fact.path + " can be written by the group " + std::to_string(fact.gid),
-                   "chmod g-w " + fact.path);
+                   words_to_copy({"chmod", "g-w", fact.path}));
   return {};
 }
 

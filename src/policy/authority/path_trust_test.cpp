@@ -47,6 +47,13 @@ TEST(TrustedFile, IsWrittenByItsOwnerAndRootAlone) {
   }
 }
 
+TEST(TrustedFile, ItsNameIsOneWordOfTheAdvice) {
+  OwnerFact fact{.kind = Kind::file, .path = "/x; touch HACKED #", .uid = 1000, .others_write = true};
+  EXPECT_TRUE(said(judge_operators_file(fact, user)).ends_with("; chmod o-w '/x; touch HACKED #'"));
+  fact = {.kind = Kind::file, .path = "/x; touch HACKED #", .gid = 4, .group_writes = true};
+  EXPECT_TRUE(said(judge_operators_file(fact, administrator)).ends_with("; chmod g-w '/x; touch HACKED #'"));
+}
+
 TEST(TrustedFile, IsWhatItIsTakenFor) {
   for (Kind kind : {Kind::absent, Kind::directory, Kind::file, Kind::link, Kind::other}) {
     const OwnerFact fact{.kind = kind, .path = "/f"};

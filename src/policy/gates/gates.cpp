@@ -5,6 +5,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/command_words.hpp"
 #include "base/text/pieces.hpp"
 #include "policy/authority/secret_names.hpp"
 #include "policy/gates/tool_arguments.hpp"
@@ -195,7 +196,7 @@ bool is_of_the_sandbox(const std::string& resolved) {
 Verdict outside(const std::string& reason, const std::string& place) {
   if (is_of_the_sandbox(place)) return deny(GateId::path, reason, "use a path in the workspace");
   return deny(GateId::path, reason, "use a path in the workspace, or ask the user to put the file there",
-              "copy the file into the workspace, or grant it: --ro " + shown(place));
+              "copy the file into the workspace, or grant it: " + words_to_copy({"--ro", place}));
 }
 
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {

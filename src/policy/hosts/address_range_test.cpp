@@ -51,6 +51,9 @@ TEST(AddressRange, IsReadOrRefused) {
                           "2a00::5efe:7f00:0/104",
                           "fc00::/7",
                           "fd00::1/64",
+                          "010.0.0.0/8",
+                          "10.00.0.0/8",
+                          "10.0.0.0/08",
                           "a/8",
                           "fd00::/129"})
     EXPECT_FALSE(read_address_range(bad)) << bad;

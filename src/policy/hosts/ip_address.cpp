@@ -52,6 +52,7 @@ std::optional<IpAddress> read_v4(std::string_view text) {
     if (i > 0 && (at == end || *at++ != '.')) return {};
     const auto [next, problem] = std::from_chars(at, end, bytes[i]);
     if (problem != std::errc{} || next == at) return {};
+    if (*at == '0' && next - at > 1) return {};  // some read such a number as an octal one
     at = next;
   }
   if (at != end) return {};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/sys/path.hpp"
+#include "base/text/command_words.hpp"
 #include "policy/plan/view_entries.hpp"
 
 namespace cloche::view {
@@ -263,7 +264,7 @@ Result<void> judge_other_names(const ConfinementPlan& plan, const Facts& facts) 
   const std::string& file = facts.with_other_names.front();
   return refusal(file + " has another name (a hard link), and in " + writable->source +
                      " a command could change it by that one",
-                 "give it one name: cp -p " + file + " " + file + ".new && mv " + file + ".new " + file);
+                 "give it one name: " + commands_for_one_name(file));
 }
 
 // A workspace that holds the programs is the checkout that builds them, and is worked on. One that holds only

@@ -42,9 +42,8 @@ void end_as_windows_does(std::string& name) {
   while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.pop_back();
 }
 
-}  // namespace
-
-std::string folded_name(std::string_view name) {
+// In lower case, and without what is ignored.
+std::string caseless(std::string_view name) {
   std::string folded;
   for (std::string_view rest = name; !rest.empty();) {
     const size_t length = std::max<size_t>(utf8::sequence_length(rest), 1);
@@ -55,8 +54,22 @@ std::string folded_name(std::string_view name) {
     }
     rest.remove_prefix(length);
   }
+  return folded;
+}
+
+}  // namespace
+
+std::string folded_name(std::string_view name) {
+  std::string folded = caseless(name);
   end_as_windows_does(folded);
   return folded.empty() ? std::string(name) : folded;
+}
+
+NameForms forms_of_name(std::string_view name) {
+  NameForms forms = {ascii::lowered(name)};
+  for (std::string form : {caseless(name), folded_name(name)})
+    if (!form.empty() && !contains(forms, form)) forms.push_back(std::move(form));
+  return forms;
 }
 
 }  // namespace cloche

@@ -11,11 +11,16 @@ namespace {
 
 // Windows takes a backslash for a separator. A name that is nothing but what is dropped stays as it is: it is
 // still a name here.
+std::string slashed(std::string_view path) {
+  std::string out(path);
+  std::ranges::replace(out, '\\', '/');
+  return out;
+}
+
 std::vector<std::string> folded_components(std::string_view path) {
-  std::string slashed(path);
-  std::ranges::replace(slashed, '\\', '/');
+  const std::string parts = slashed(path);
   std::vector<std::string> names;
-  for (const auto& name : components_of(slashed)) names.push_back(folded_name(name));
+  for (const auto& name : components_of(parts)) names.push_back(folded_name(name));
   return names;
 }
 
@@ -33,12 +38,15 @@ const ProtectedName* find_in_git(const std::vector<std::string_view>& names) {
 }  // namespace
 
 const ProtectedName* find_protected(std::string_view path) {
-  const auto names = folded_components(path);
+  const std::string parts = slashed(path);
+  const auto folded = folded_components(path);
+  auto name = folded.begin();
   NameMatch match;
-  for (auto name = names.begin(); name != names.end(); ++name) {
-    match = match_name(match.trail, *name);
+  for (const auto& part : components_of(parts)) {
+    match = match_name(match.trail, part);
     if (match.member != nullptr) return match.member;
-    if (*name == ".git") return find_in_git({name, names.end()});
+    if (*name == ".git") return find_in_git({name, folded.end()});
+    ++name;
   }
   return nullptr;
 }

@@ -6,6 +6,7 @@
 
 #include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/ascii.hpp"
 #include "policy/protected/folded_name.hpp"
 
 namespace cloche {
@@ -169,7 +170,8 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
     git_names_.push_back({*meaning, std::string(name), kind});
   const bool is_gits_alone =
       part_ == GitPart::dot_git || part_ == GitPart::worktree || part_ == GitPart::modules;
-  if (is_gits_alone && kind != NameKind::link && !is_data_of_git(compared))
+  // As it stands but for case: what folding drops is a part of the name here, and git keeps none such.
+  if (is_gits_alone && kind != NameKind::link && !is_data_of_git(ascii::lowered(name)))
     unknown_names_.push_back({unknown_reason, std::string(name), kind});
   if (compared == ".git" && (dot_git_.empty() || name == ".git")) dot_git_ = name;
   NameMatch match = match_name(trail_, name);

@@ -39,6 +39,12 @@ void step_into(NameMatch& match, const ProtectedName& row, size_t depth) {
   }
 }
 
+void match_globs(NameMatch& match, std::string_view name) {
+  for (const auto& row : globs) {
+    if (match.member == nullptr && glob_matches(row.path, name)) match.member = &row;
+  }
+}
+
 // The name is folded, and one component.
 NameMatch match_folded(const Trail& trail, std::string_view name) {
   NameMatch match;
@@ -48,9 +54,7 @@ NameMatch match_folded(const Trail& trail, std::string_view name) {
   const auto [first, last] =
       std::equal_range(std::begin(rows), std::end(rows), ProtectedName{name, {}}, comes_before);
   for (const auto* row = first; row != last; ++row) step_into(match, *row, 1);
-  for (const auto& row : globs) {
-    if (match.member == nullptr && glob_matches(row.path, name)) match.member = &row;
-  }
+  match_globs(match, name);
   return match;
 }
 
@@ -72,6 +76,8 @@ NameMatch match_name(const Trail& trail, std::string_view name) {
     if (end > 0) match = match_folded(match.trail, folded_name(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
+  // What Windows drops is a part of the name here, and a glob may be about that part.
+  for (const auto& form : forms_of_name(name)) match_globs(match, form);
   return match;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/lists.hpp"
 #include "base/sys/path.hpp"
+#include "base/text/command_words.hpp"
 #include "policy/plan/view_guards.hpp"
 #include "policy/protected/protected_directory.hpp"
 
@@ -77,9 +78,10 @@ Result<void> judge_roots(const std::vector<std::string>& roots, const std::vecto
   for (const auto& root : roots) {
     const RootMeaning meaning = meaning_of_root(root);
     if (meaning.covered_by.empty() || is_allowed(allowed, root)) continue;
-    return refusal(root + " is in the protected set (" + std::string(meaning.covered_by) +
-                       "), and a command could write there",
-                   "name another directory, or let go of this one with --allow-protected " + root);
+    return refusal(
+        root + " is in the protected set (" + std::string(meaning.covered_by) +
+            "), and a command could write there",
+        "name another directory, or let go of this one with " + words_to_copy({"--allow-protected", root}));
   }
   return {};
 }
@@ -89,7 +91,7 @@ Result<void> judge_executed_root(const std::string& root, bool is_executed,
   if (!is_executed || is_allowed(allowed, root)) return {};
   return refusal(
       "a configuration of git has it execute what is in " + root + ", and a command could write there",
-      "name another directory, or let go of this one with --allow-protected " + root);
+      "name another directory, or let go of this one with " + words_to_copy({"--allow-protected", root}));
 }
 
 Result<void> judge_mounts_below(const std::vector<std::string>& roots,
@@ -101,7 +103,8 @@ Result<void> judge_mounts_below(const std::vector<std::string>& roots,
     if (root == roots.end()) continue;
     return refusal(point + " is mounted in " + *root +
                        ", and a level without mounts of its own cannot keep it " + "from the command",
-                   "grant it too with --rw " + point + ", unmount it, or take the isolation level namespace");
+                   "grant it too with " + words_to_copy({"--rw", point}) +
+                       ", unmount it, or take the isolation level namespace");
   }
   return {};
 }

@@ -4,19 +4,21 @@
 
 #include "base/sys/path.hpp"
 #include "base/text/ascii.hpp"
-#include "policy/protected/folded_name.hpp"
+#include "policy/rules/globs.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr std::string_view any_depth = "**";
 
-Result<GlobComponents> read_pattern(std::string_view text) {
+bool is_any_depth(const NameForms& component) { return component.front() == any_depth; }
+
+Result<HiddenPattern> read_pattern(std::string_view text) {
   if (text.starts_with('/')) return refusal("a pattern is relative to the workspace, and has no / in front");
-  GlobComponents components;
+  HiddenPattern components;
   for (const auto& name : components_of(text)) {
     if (name == "..") return refusal("a pattern does not go up with ..");
-    components.push_back(name == any_depth ? std::string(name) : folded_name(name));
+    components.push_back(forms_of_name(name));
   }
   const bool is_plain = std::ranges::all_of(text, [](char c) { return !ascii::is_control(c); });
   if (!is_plain || components.empty()) return refusal("a pattern names a path, in plain characters");
@@ -26,33 +28,39 @@ Result<GlobComponents> read_pattern(std::string_view text) {
 // How far a pattern can have come after some names: by its components, the last is "all of them".
 using Progress = std::vector<bool>;
 
-void skip_any_depth(const GlobComponents& pattern, Progress& progress) {
-  for (size_t i = 0; i < pattern.size(); ++i)
-    if (progress[i] && pattern[i] == any_depth) progress[i + 1] = true;
+bool matches(const NameForms& pattern, const NameForms& name) {
+  return std::ranges::any_of(pattern, [&](const std::string& glob) {
+    return std::ranges::any_of(name, [&](const std::string& form) { return glob_matches(glob, form); });
+  });
 }
 
-Progress first_step(const GlobComponents& pattern) {
+void skip_any_depth(const HiddenPattern& pattern, Progress& progress) {
+  for (size_t i = 0; i < pattern.size(); ++i)
+    if (progress[i] && is_any_depth(pattern[i])) progress[i + 1] = true;
+}
+
+Progress first_step(const HiddenPattern& pattern) {
   Progress progress(pattern.size() + 1);
   progress[0] = true;
   skip_any_depth(pattern, progress);
   return progress;
 }
 
-Progress next_step(const GlobComponents& pattern, const Progress& progress, std::string_view name) {
+Progress next_step(const HiddenPattern& pattern, const Progress& progress, const NameForms& name) {
   Progress next(pattern.size() + 1);
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (!progress[i]) continue;
-    const bool stays = pattern[i] == any_depth;
+    const bool stays = is_any_depth(pattern[i]);
     if (stays) next[i] = true;
-    if (!stays && glob_matches(pattern[i], name)) next[i + 1] = true;
+    if (!stays && matches(pattern[i], name)) next[i + 1] = true;
   }
   skip_any_depth(pattern, next);
   return next;
 }
 
-std::vector<std::string> folded_names(std::string_view path) {
-  std::vector<std::string> names;
-  for (const auto& name : components_of(path)) names.push_back(folded_name(name));
+std::vector<NameForms> forms_of_names(std::string_view path) {
+  std::vector<NameForms> names;
+  for (const auto& name : components_of(path)) names.push_back(forms_of_name(name));
   return names;
 }
 
@@ -68,10 +76,10 @@ Result<HiddenGlobs> HiddenGlobs::read(const std::vector<std::string>& patterns) 
 
 bool HiddenGlobs::hides(std::string_view path) const {
   if (patterns_.empty()) return false;
-  const auto names = folded_names(path);
-  return std::ranges::any_of(patterns_, [&](const GlobComponents& pattern) {
+  const auto names = forms_of_names(path);
+  return std::ranges::any_of(patterns_, [&](const HiddenPattern& pattern) {
     Progress progress = first_step(pattern);
-    return std::ranges::any_of(names, [&](const std::string& name) {
+    return std::ranges::any_of(names, [&](const NameForms& name) {
       progress = next_step(pattern, progress, name);
       return progress.back();
     });
@@ -79,13 +87,13 @@ bool HiddenGlobs::hides(std::string_view path) const {
 }
 
 HiddenGlobs::Search HiddenGlobs::search(std::string_view directory) const {
-  const auto names = folded_names(directory);
+  const auto names = forms_of_names(directory);
   Search found = Search::none;
   for (const auto& pattern : patterns_) {
     Progress progress = first_step(pattern);
     for (const auto& name : names) progress = next_step(pattern, progress, name);
     if (std::find(progress.begin(), progress.end(), true) == progress.end()) continue;
-    const auto first_any = static_cast<size_t>(std::ranges::find(pattern, any_depth) - pattern.begin());
+    const auto first_any = static_cast<size_t>(std::ranges::find_if(pattern, is_any_depth) - pattern.begin());
     if (names.size() <= first_any) return Search::across_links;
     found = Search::inside;
   }

@@ -1,8 +1,8 @@
 // The operator's key `hide`: the paths of a tree that no call reads or changes.
 //
 // A pattern is about the whole path below the top of its tree: `.env` is the one at the top, `**/.env` one in
-// any directory. What it matches is hidden with everything in it. Names are compared as the most forgiving
-// file system would compare them, so `.ENV` is hidden by `.env` as well.
+// any directory. What it matches is hidden with everything in it. A name is compared in every way in which a
+// file system here may compare it (forms_of_name), so `.ENV` is hidden by `.env` as well.
 #pragma once
 
 #include <string>
@@ -11,12 +11,15 @@
 
 #include "base/result.hpp"
 #include "model/facts.hpp"
-#include "policy/rules/globs.hpp"
+#include "policy/protected/folded_name.hpp"
 
 namespace cloche {
 
 // What a model reads, and what stands beside a change that is withheld.
 inline constexpr std::string_view hidden_reason = "it is hidden: no call reads it or writes to it";
+
+// One pattern, component by component; ** is alone in its own.
+using HiddenPattern = std::vector<NameForms>;
 
 class HiddenGlobs {
  public:
@@ -36,7 +39,7 @@ class HiddenGlobs {
   Search search(std::string_view directory) const;
 
  private:
-  std::vector<GlobComponents> patterns_;
+  std::vector<HiddenPattern> patterns_;
 };
 
 // The patterns, and what they led to when a call was judged.

@@ -19,6 +19,7 @@
 #include "policy/protected/protected.hpp"
 #include "store/commit/commit_lock.hpp"
 #include "store/commit/entry_copy.hpp"
+#include "store/commit/live_mounts.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -310,6 +311,7 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
     return refused(*why);
   if (const auto made = make_undo_directories(set); !made.ok()) return refused(made.error().what);
   const HeldTrees held = TRY(hold_trees(set.header.trees));
+  if (const auto why = why_held_by_live_call(state_, held.trees, changes, verdicts)) return refused(*why);
   TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, planned.left)));
   CommitOptions recorded = options;
   recorded.before_first = [&](const std::vector<Step>& steps) -> Result<void> {

@@ -10,6 +10,7 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/command_words.hpp"
 #include "base/text/visible_text.hpp"
 #include "policy/rules/hidden_globs.hpp"
 #include "store/host/observe.hpp"
@@ -136,8 +137,7 @@ class HiddenSearch {
       return refusal(shown(path) +
                          " is to be hidden and has another name (a hard link), by which a command "
                          "could read it",
-                     "give it one name: cp -p " + shown(path) + " " + shown(path) + ".new && mv " +
-                         shown(path) + ".new " + shown(path));
+                     "give it one name: " + commands_for_one_name(path));
     if (found_.size() == limits_.found)
       return refusal("more than " + std::to_string(limits_.found) + " paths are to be hidden",
                      "hide the directories that they lie in");
@@ -170,7 +170,8 @@ class HiddenSearch {
   Result<void> hide_unsearched(const Start& start, const std::string& below) {
     const std::string place = place_of(start, below);
     if (below.empty() && way_.empty())
-      return refusal(shown(place, 80) + " cannot be searched for hidden files", "chmod u+rx " + shown(place));
+      return refusal(shown(place, 80) + " cannot be searched for hidden files",
+                     words_to_copy({"chmod", "u+rx", place}));
     if (!contains_path(place)) facts_.unsearched.push_back(place);
     note_use(joined(start.named, below), Holds::names);
     return add(place);

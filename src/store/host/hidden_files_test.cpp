@@ -90,6 +90,11 @@ TEST_F(HiddenFiles, WithAnotherNameAreRefused) {
   fs::create_hard_link(root_ / ".env", root_ / "copy");
   EXPECT_NE(refusal_of(find({".env"})).find("another name (a hard link)"), std::string::npos);
   EXPECT_EQ(refusal_of(find({"other"})), "");
+  write("x; touch HACKED #/.env");
+  fs::create_hard_link(root_ / "x; touch HACKED #/.env", root_ / "another");
+  EXPECT_NE(
+      describe(find({"x*/.env"}).error()).find("mv '" + root_.string() + "/x; touch HACKED #/.env.new' '"),
+      std::string::npos);
 }
 
 TEST_F(HiddenFiles, AreNotSearchedForWhereNoCallSeesAnything) {
