@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
+
+#include "base/sys/sys.hpp"
+#include "confine/supervise/terminal.hpp"
 
 namespace cloche {
 namespace {
@@ -16,15 +19,9 @@ namespace {
 // own descriptor has; those flags are shared with others and not ours to change.
 constexpr size_t never_blocks = 4096;
 
-bool is_ready(int fd, short event) {
+bool is_ready(int fd, short event, int wait_ms = 0) {
   pollfd wanted{fd, event, 0};
-  return ::poll(&wanted, 1, 0) > 0;
-}
-
-// Reading a terminal from the background would stop us with SIGTTIN.
-bool belongs_to_another(int terminal) {
-  const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground > 0 && foreground != ::getpgrp();
+  return ::poll(&wanted, 1, wait_ms) > 0;
 }
 
 }  // namespace
@@ -66,8 +63,8 @@ void StreamRelay::move(uint64_t allowed) {
 
 void StreamRelay::take(uint64_t allowed) {
   if (!from_is_ours_) {
-    if (!is_ready(from_, POLLIN)) return;  // the caller's descriptor blocks, so there must be something
-    in_background_ = belongs_to_another(from_);
+    if (!is_ready(from_, POLLIN)) return;        // the caller's descriptor blocks, so there must be something
+    in_background_ = belongs_to_another(from_);  // reading it would fail
     if (in_background_) return;
   }
   std::array<char, 32768> room;  // on the stack, which a caller may have made small
@@ -78,6 +75,7 @@ void StreamRelay::take(uint64_t allowed) {
   }
   const ssize_t got = ::read(from_, room.data(), most);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got < 0 && errno == EIO && !from_is_ours_ && belongs_to_another(from_)) return;  // since just now
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
   accept({room.data(), static_cast<size_t>(got)});
 }

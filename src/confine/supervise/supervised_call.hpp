@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/sys/sys.hpp"
+#include "confine/supervise/escape_filter.hpp"
 #include "confine/supervise/outcome_of_call.hpp"
 #include "confine/supervise/stream_relay.hpp"
 #include "confine/supervise/supervisor.hpp"
@@ -69,7 +71,10 @@ class SupervisedCall {
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
   void open_terminal(OwnedFd master);
   void take_signals();
-  void suspend();
+  void command_stopped();
+  void suspend(Stop what);
+  std::optional<LimitHit> stop_watched(Stop what);
+  [[noreturn]] void watch_for(pid_t stopped, int way);
   void pass_on(int number);
   void take_stop();
   Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
@@ -116,6 +121,9 @@ class SupervisedCall {
   Watch watch_;
   RawTerminal raw_terminal_;
   Insistence insistence_;
+  SuspendKey suspend_key_;
+  bool command_has_stopped_ = false;
+  bool said_that_it_stopped_ = false;
 
   Spawned keeper_;
   OwnedFd control_;
