@@ -360,6 +360,14 @@ TEST_P(OnATerminal, ColoursPassAndTitlesDoNot) {
   EXPECT_TRUE(over_with(whole, 0));
 }
 
+TEST_P(OnATerminal, ModesAreTakenBackAtTheEnd) {
+  if (bare()) GTEST_SKIP() << "skipped: without Cloche they stay";
+  auto left = talk({"printf", R"(\033[?1003h\033[?1049h\033[?25l\033[5i\033[2hleft\033[?1000)"});
+  ASSERT_TRUE(left.hear("\x1b[?1003h\x1b[?1049h\x1b[?25lleft")) << left.heard();
+  EXPECT_TRUE(over_with(left, 0));
+  EXPECT_TRUE(left.heard().ends_with("left\x1b[?25h\x1b[?1003l\x1b[?1049l")) << left.heard();
+}
+
 TEST_P(OnATerminal, InTheBackgroundItLeavesWhatIsTypedToOthersAndDoesNotSpin) {
   if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
   Command how = command({});

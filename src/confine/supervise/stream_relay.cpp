@@ -37,7 +37,8 @@ StreamRelay StreamRelay::into_command(int callers, OwnedFd commands) {
   return flow;
 }
 
-StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep) {
+StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, std::optional<EscapeFilter> filter,
+                                        const Keep& keep) {
   StreamRelay flow;
   ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
   flow.from_ = commands.get();
@@ -46,7 +47,7 @@ StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, bool filt
   flow.owned_ = std::move(commands);
   flow.keep_ = keep;
   flow.ended_ = false;
-  if (filtered) flow.filter_.emplace();
+  flow.filter_ = std::move(filter);
   return flow;
 }
 
@@ -87,6 +88,7 @@ void StreamRelay::accept(std::string_view bytes) {
   written_ = 0;
   if (filter_) {
     filter_->pass(bytes, buffer_);
+    if (filter_->take_asked()) asked_ms_ = sys::monotonic_ms();
   } else {
     buffer_.assign(bytes);
   }
@@ -158,6 +160,13 @@ void StreamRelay::deliver() {
 void StreamRelay::end_source() {
   ended_ = true;
   if (pending().empty()) owned_.reset();
+}
+
+// Not on a terminal that its user has stopped with Ctrl-S for longer than this.
+void StreamRelay::reset_terminal() {
+  constexpr int patience_ms = 200;
+  const std::string resets = filter_ ? filter_->resets() : "";
+  if (!resets.empty() && is_ready(to_, POLLOUT, patience_ms)) (void)sys::write_all(to_, resets);
 }
 
 void StreamRelay::give_up() {

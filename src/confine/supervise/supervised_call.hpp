@@ -54,6 +54,7 @@ class SupervisedCall {
   static constexpr uint64_t flush_ms = 1000;    // for the caller to take the rest of the output after a kill
 
   Result<void> start();
+  std::optional<EscapeFilter> filter_for(int callers) const;
   bool finished() const { return gone_ && (flows_finished() || now_ms_ >= flush_deadline_ms_); }
   bool flows_finished() const { return output_.finished() && errors_.finished(); }
   void turn();
@@ -100,6 +101,7 @@ class SupervisedCall {
   bool never_started() const {
     return !said_.hit && !said_.cancelled && (said_.failed || (!said_.started && !said_.not_executed));
   }
+  void leave_terminal();
   void end_everything();
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();

@@ -46,6 +46,11 @@ std::vector<OwnedFd> descriptors_of(const msghdr& message) {
 
 }  // namespace
 
+std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
+  if (streams_.raw || callers < 0 || ::isatty(callers) != 1) return std::nullopt;
+  return EscapeFilter(plan_.terminal ? Answers::reach_command : Answers::reach_others);
+}
+
 Result<void> SupervisedCall::start() {
   TRY(jail_.go(what_,
                wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
@@ -54,16 +59,15 @@ Result<void> SupervisedCall::start() {
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
   if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);
-  const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
   if (!plan_.terminal || spec_.backend != Backend::native) {
-    errors_ = StreamRelay::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
-                                          keep_of(streams_.errors_spill));
+    errors_ = StreamRelay::out_of_command(std::move(jail_.errors), streams_.errors,
+                                          filter_for(streams_.errors), keep_of(streams_.errors_spill));
   }
   if (plan_.terminal) return {};
   input_ = StreamRelay::into_command(streams_.input, std::move(jail_.input));
-  output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
+  output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
   return {};
 }
@@ -285,7 +289,7 @@ void SupervisedCall::open_terminal(OwnedFd master) {
   OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   input_ = StreamRelay::into_command(streams_.terminal, std::move(for_input));
-  output_ = StreamRelay::out_of_command(std::move(master), streams_.output, !streams_.raw,
+  output_ = StreamRelay::out_of_command(std::move(master), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
   // A jail in a box of another program was not told the size, and waits for it.
   if ((spec_.jail.flags & wire::terminal) != 0) return;
