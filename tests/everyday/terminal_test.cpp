@@ -151,6 +151,116 @@ for n in itertools.count(1):
   }
 }
 
+// A timer continues a process that nothing else would: it is not to run on without its limits.
+TEST_P(OnATerminal, WhatUndoesItsStopMeetsItsLimitsAllTheSame) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  const std::string program = file("undo.py", R"(
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None, use_errno=True)
+class Event(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_long), ("number", ctypes.c_int), ("how", ctypes.c_int), ("pad", ctypes.c_byte * 48)]
+class Times(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_ns", "first_s", "first_ns")]
+signal.signal(signal.SIGCONT, lambda *a: None)
+if os.fork() == 0:
+    timer = ctypes.c_void_p()
+    event = Event(0, signal.SIGCONT, 0)
+    assert libc.timer_create(1, ctypes.byref(event), ctypes.byref(timer)) == 0
+    times = Times(0, 20000000, 0, 20000000)
+    libc.timer_settime(timer, 0, ctypes.byref(times), None)
+    print("begun", flush=True)
+    while True:
+        time.sleep(0.05)
+        with open("beats", "a") as beats: beats.write("x")
+time.sleep(300)
+)");
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  shell.send("'" + cloche() + "' run --live --timeout 3s -- /usr/bin/python3 " + program + "\r");
+  ASSERT_TRUE(shell.hear("begun")) << shell.heard();
+  shell.send("\x1a");
+  ASSERT_TRUE(shell.hear("Stopped")) << shell.heard();
+  const auto beats = [&] { return read_file(workspace() / "beats").size(); };
+  const size_t when_stopped = beats();
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  EXPECT_GT(beats(), when_stopped) << "control: it undoes its stop";
+  std::this_thread::sleep_for(std::chrono::milliseconds(2800));
+  const size_t at_limit = beats();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(beats(), at_limit) << "its time was over while Cloche was stopped";
+  shell.send("fg; echo code-$((100+$?))\r");
+  ASSERT_TRUE(shell.hear("timeout limit of 3s was reached")) << shell.heard();
+  ASSERT_TRUE(shell.hear("code-224")) << shell.heard();
+  shell.send("exit\r");
+  EXPECT_TRUE(exited(shell.finish(), 0));
+}
+
+// A script or a program that waits for Cloche would wait for ever.
+TEST_P(OnATerminal, ACommandThatStopsItselfDoesNotStopCloche) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  const std::string stopping =
+      "'" + cloche() + "' run --timeout 3s -- sh -c 'echo begun; kill -STOP $$; echo went-on'\n";
+  file("script", stopping + "echo code-$?\n");
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  shell.send("bash script\r");
+  ASSERT_TRUE(shell.hear("the command has stopped itself")) << shell.heard();
+  ASSERT_TRUE(shell.hear("code-124")) << shell.heard();
+  // The user suspends what is stopped, with the script around it.
+  shell.send("bash script\r");
+  ASSERT_TRUE(shell.hear("the command has stopped itself")) << shell.heard();
+  shell.send("\x1a");
+  ASSERT_TRUE(shell.hear("Stopped")) << shell.heard();
+  shell.send("fg\r");
+  ASSERT_TRUE(shell.hear("went-on")) << shell.heard();
+  ASSERT_TRUE(shell.hear("code-0")) << shell.heard();
+  shell.send("exit\r");
+  EXPECT_TRUE(exited(shell.finish(), 0));
+}
+
+// In another program's box nothing can be stopped, so Cloche goes on to watch it.
+TEST_P(OnATerminal, ControlZDoesNotLeaveABoxUnwatched) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  shell.send("'" + cloche() + "' run --backend subprocess --timeout 2s -- sh -c '" +
+             "while :; do echo tick; sleep 0.1; done' > ticks; echo code-$?\r");
+  for (int tries = 0; tries < 100 && read_file(workspace() / "ticks").empty(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  shell.send("\x1a");
+  ASSERT_TRUE(shell.hear("code-124")) << shell.heard();
+  EXPECT_FALSE(contains(shell.heard(), "Stopped")) << shell.heard();
+  shell.send("exit\r");
+  EXPECT_TRUE(exited(shell.finish(), 0));
+}
+
+TEST_P(OnATerminal, OutputInTheBackgroundDoesNotStopCloche) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  // Without a terminal of the command's own, and with one, which it has while another job has the caller's.
+  for (const char* input : {" < /dev/null", ""}) {
+    shell.send("stty tostop; '" + cloche() + "' run -- sh -c 'echo in-back''ground'" + input +
+               " & wait $!; echo co''de-$?\r");
+    ASSERT_TRUE(shell.hear("in-background")) << shell.heard();
+    ASSERT_TRUE(shell.hear("code-0")) << shell.heard();
+  }
+  // What began there can be brought to the front.
+  shell.send("'" + cloche() + "' run -- sh -c 'echo beg''un; read line; echo got-$line' &\r");
+  ASSERT_TRUE(shell.hear("begun")) << shell.heard();
+  shell.send("fg\r");
+  ASSERT_TRUE(shell.hear("echo got-$line'\r\n")) << shell.heard();
+  shell.send("typed\r");
+  ASSERT_TRUE(shell.hear("got-typed")) << shell.heard();
+  ASSERT_TRUE(shell.hear("bash-")) << shell.heard();
+  shell.send("exit\r");
+  EXPECT_TRUE(exited(shell.finish(), 0));
+}
+
 // Where no shell could continue it, the key has no lasting effect.
 TEST_P(OnATerminal, ControlZWithoutAShellGoesOn) {
   if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
@@ -164,6 +274,7 @@ TEST_P(OnATerminal, ControlZWithoutAShellGoesOn) {
 // A shell within has its own jobs on the terminal, and they are its own to stop.
 TEST_P(OnATerminal, ControlZWithinAShellIsForItsJobs) {
   auto shell = talk({"bash", "--norc", "--noprofile", "-i"});
+  ASSERT_TRUE(shell.hear("bash-")) << shell.heard();
   shell.send("sleep 100\r");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   shell.send("\x1a");
@@ -247,6 +358,14 @@ TEST_P(OnATerminal, ColoursPassAndTitlesDoNot) {
   Conversation whole(raw, Over::terminal);
   ASSERT_TRUE(whole.hear("\x1b]0;title\x07")) << whole.heard();
   EXPECT_TRUE(over_with(whole, 0));
+}
+
+TEST_P(OnATerminal, ModesAreTakenBackAtTheEnd) {
+  if (bare()) GTEST_SKIP() << "skipped: without Cloche they stay";
+  auto left = talk({"printf", R"(\033[?1003h\033[?1049h\033[?25l\033[5i\033[2hleft\033[?1000)"});
+  ASSERT_TRUE(left.hear("\x1b[?1003h\x1b[?1049h\x1b[?25lleft")) << left.heard();
+  EXPECT_TRUE(over_with(left, 0));
+  EXPECT_TRUE(left.heard().ends_with("left\x1b[?25h\x1b[?1003l\x1b[?1049l")) << left.heard();
 }
 
 TEST_P(OnATerminal, InTheBackgroundItLeavesWhatIsTypedToOthersAndDoesNotSpin) {
@@ -339,6 +458,23 @@ TEST_P(OnATerminal, AnMcpServerSaysWhatItIsAndServes) {
   EXPECT_TRUE(over_with(server, 0));
   how.input = "";
   EXPECT_FALSE(contains(run(how).err, "MCP server")) << "an agent's end is no terminal";
+}
+
+// What its calls have started would run on, with no limit watched.
+TEST_P(OnATerminal, ControlZDoesNotStopAnMcpServer) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  shell.send("'" + cloche() + "' mcp\r");
+  ASSERT_TRUE(shell.hear("this is an MCP server")) << shell.heard();
+  shell.send("\x1a");
+  shell.send("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r");
+  ASSERT_TRUE(shell.hear("\"result\"")) << shell.heard();
+  EXPECT_FALSE(contains(shell.heard(), "Stopped")) << shell.heard();
+  shell.send("\x04");
+  shell.send("exit\r");
+  EXPECT_TRUE(exited(shell.finish(), 0));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 using namespace std::string_literals;
 
 std::string shown(std::string_view bytes) {
-  EscapeFilter filter;
+  EscapeFilter filter(Answers::reach_command);
   std::string out;
   filter.pass(bytes, out);
   return out;
@@ -158,10 +158,10 @@ const Row rows[] = {
      "b",
      "\xe2"
      "Ab"},
-    {"an OSC in the middle of a colour",
+    {"an OSC in the middle of a colour, which it ends",
      "\x1b[3\x1b]0;t\x07"
      "1m",
-     "\x1b[31m"},
+     "1m"},
     {"overlong lead bytes hide nothing",
      "\xc0\x9d"
      "0;t\x07"
@@ -169,7 +169,107 @@ const Row rows[] = {
      "\xc0"
      "b"},
     {"ESC at the end waits", "a\x1b", "a"},
+    {"a sequence that is not whole", "a\x1b[?1003", "a"},
+    {"a character set that is not whole", "a\x1b(", "a"},
+    {"a control character ends a sequence", "\x1b[3\n1m", "\n1m"},
+    {"CAN ends a sequence", "\x1b[6\x18n", "\x18n"},
+    {"DEL ends a sequence",
+     "\x1b[\x7f"
+     "6n",
+     "\x7f"
+     "6n"},
+    {"one sequence in another", "\x1b[\x1b[31m", "\x1b[31m"},
+    {"far too long", "\x1b[" + std::string(300, '1') + "mb", "b"},
+    {"a prefix where none belongs", "\x1b[1?2hb", "b"},
+
+    {"questions whose answers programs read", "\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?1$p\x1b[?u\x1b[14t",
+     "\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?1$p\x1b[?u\x1b[14t"},
+    {"titles stored and taken back", "\x1b[22;0;0t\x1b[23;0;0t", "\x1b[22;0;0t\x1b[23;0;0t"},
+    {"the title as an answer", "\x1b[21tb\x1b[20t\x1b[0021t", "b"},
+    {"the title of a terminal as an answer, behind an empty number", "\x1b[;21tb", "\x1b[;21tb"},
+    {"ENQ",
+     "a\x05"
+     "b\x1b[3\x05"
+     "1m",
+     "ab1m"},
+    {"what terminal it is, as of old", "\x1bZb", "b"},
+    {"to a printer", "\x1b[5i\x1b[?5i\x1b[i\x1b[0;5ib", "b"},
+    {"locks the keyboard", "\x1b[2h\x1b[4;2hb", "b"},
+    {"becomes a VT52", "\x1b[?2l\x1b[?25;2lb", "b"},
+    {"sums of the screen", "\x1b[1;1;1;1;1;1*yb", "b"},
+    {"answers in 8 bits", "\x1b Gb", "b"},
+    {"state as a string", "\x1b[1$w\x1b[1$u\x1b[1&ub", "b"},
 };
+
+TEST(EscapeFilter, ResetsWhatIsLeftAtTheEnd) {
+  const struct {
+    const char* what;
+    std::string bytes;
+    std::string resets;
+  } left[] = {
+      {"nothing", "text\r\n", ""},
+      {"colours taken back", "\x1b[31mred\x1b[0m \x1b[1mbold\x1b[m", ""},
+      {"colours left", "\x1b[8mhidden", "\x1b[m"},
+      {"mouse", "\x1b[?1000h\x1b[?1003;1006h", "\x1b[?1000l\x1b[?1003l\x1b[?1006l"},
+      {"mouse taken back", "\x1b[?1000h\x1b[?1003;1006h\x1b[?1006;1003;1000l", ""},
+      {"more mouse", "\x1b[?9;1001;1002;1005;1015;1016h",
+       "\x1b[?9l\x1b[?1001l\x1b[?1002l\x1b[?1005l\x1b[?1015l\x1b[?1016l"},
+      {"one of several taken back", "\x1b[?1004;2004h\x1b[?2004l", "\x1b[?1004l"},
+      {"stored modes brought back", "\x1b[?1003h\x1b[?1003s\x1b[?1003l\x1b[?1003r", "\x1b[?1003l"},
+      {"cursor hidden", "\x1b[?25l", "\x1b[?25h"},
+      {"cursor shown again", "\x1b[?25l\x1b[?25h", ""},
+      {"alternate screens", "\x1b[?47h\x1b[?1047h\x1b[?1049h", "\x1b[?47l\x1b[?1047l\x1b[?1049l"},
+      {"alternate screen left last", "\x1b[?1049h\x1b[?2004h", "\x1b[?2004l\x1b[?1049l"},
+      {"keyboard of kitty", "\x1b[>1u\x1b[>5u\x1b[=1;1u", "\x1b[<2u\x1b[=0u"},
+      {"keyboard of kitty taken back", "\x1b[>1u\x1b[>5u\x1b[<2u", ""},
+      {"keyboards of both screens", "\x1b[>1u\x1b[?1049h\x1b[>1u\x1b[>1u", "\x1b[<2u\x1b[?1049l\x1b[<1u"},
+      {"codes of keys", "\x1b[>4;2m", "\x1b[>4m"},
+      {"codes of keys taken back", "\x1b[>4;2m\x1b[>4;m", ""},
+      {"keys of applications", "\x1b[?1h\x1b=", "\x1b[?1l\x1b>"},
+      {"keys of applications taken back", "\x1b[?1h\x1b=\x1b[?1l\x1b>", ""},
+      {"insert, line feeds, echo", "\x1b[4h\x1b[20h\x1b[12l", "\x1b[4l\x1b[12h\x1b[20l"},
+      {"margins", "\x1b[3;4r",
+       "\x1b"
+       "7\x1b[r\x1b"
+       "8"},
+      {"lines for letters", "\x1b(0\x0e", "\x1b(B\x0f"},
+      {"lines for letters taken back", "\x1b(0\x0e\x0f\x1b(B", ""},
+      {"cut, and never whole", "\x1b[?1003", ""},
+      {"in a string", "\x1b]0;\x9b?1003h\x07", ""},
+  };
+  for (const auto& row : left) {
+    EscapeFilter filter(Answers::reach_command);
+    std::string out;
+    for (char byte : row.bytes) filter.pass({&byte, 1}, out);
+    EXPECT_EQ(filter.resets(), row.resets) << row.what;
+    filter.pass(filter.resets(), out);
+    EXPECT_EQ(filter.resets(), "") << row.what << ": they take back everything";
+  }
+}
+
+TEST(EscapeFilter, KeepsQuestionsWhereTheirAnswersWouldReachOthers) {
+  for (const char* question : {"\x1b[6n", "\x1b[?6n", "\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[>q", "\x1b[?1$p",
+                               "\x1b[4$p", "\x1b[?u", "\x1b[14t", "\x1b[x", "\x1b[?4m", "\x1b[?996n"}) {
+    EscapeFilter to_command(Answers::reach_command);
+    EscapeFilter to_others(Answers::reach_others);
+    std::string out;
+    to_others.pass(question, out);
+    EXPECT_EQ(out, "") << question;
+    EXPECT_FALSE(to_others.take_asked());
+    to_command.pass(question, out);
+    EXPECT_EQ(out, question);
+    EXPECT_TRUE(to_command.take_asked()) << question;
+    EXPECT_FALSE(to_command.take_asked());
+  }
+  for (const char* other :
+       {"text", "\x1b[31m", "\x1b[2 q", "\x1b[u", "\x1b[8;10;10t", "\x1b[!p", "\x1b[>4;2m"}) {
+    EscapeFilter to_others(Answers::reach_others);
+    std::string out;
+    to_others.pass(other, out);
+    EXPECT_EQ(out, other);
+    EXPECT_FALSE(to_others.take_asked());
+  }
+}
 
 TEST(EscapeFilter, TakesStringsOutAndLeavesTheRest) {
   for (const auto& row : rows) EXPECT_EQ(shown(row.bytes), row.shown) << row.what;
@@ -179,7 +279,7 @@ TEST(EscapeFilter, GivesTheSameWhereverItIsCut) {
   for (const auto& row : rows) {
     for (size_t first = 0; first <= row.bytes.size(); ++first) {
       for (size_t second = first; second <= row.bytes.size(); ++second) {
-        EscapeFilter filter;
+        EscapeFilter filter(Answers::reach_command);
         std::string out;
         filter.pass(row.bytes.substr(0, first), out);
         filter.pass(row.bytes.substr(first, second - first), out);
@@ -198,7 +298,7 @@ TEST(EscapeFilter, GivesTheSameByteByByteForAnyBytes) {
   for (int i = 0; i < 2000; ++i) {
     std::string bytes;
     for (auto length = random() % 30; length > 0; --length) bytes += alphabet[random() % alphabet.size()];
-    EscapeFilter filter;
+    EscapeFilter filter(Answers::reach_command);
     std::string out;
     for (char byte : bytes) filter.pass({&byte, 1}, out);
     ASSERT_EQ(out, shown(bytes));

@@ -1,4 +1,5 @@
-// Starting the jail, the network gate, or a program that is watched: the only place that makes a process.
+// Starting the jail, the network gate, or a program that is watched: the only place that executes
+// a program.
 #pragma once
 
 #include <sys/types.h>

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
+
+#include "base/sys/sys.hpp"
+#include "confine/supervise/terminal.hpp"
 
 namespace cloche {
 namespace {
@@ -16,15 +19,9 @@ namespace {
 // own descriptor has; those flags are shared with others and not ours to change.
 constexpr size_t never_blocks = 4096;
 
-bool is_ready(int fd, short event) {
+bool is_ready(int fd, short event, int wait_ms = 0) {
   pollfd wanted{fd, event, 0};
-  return ::poll(&wanted, 1, 0) > 0;
-}
-
-// Reading a terminal from the background would stop us with SIGTTIN.
-bool belongs_to_another(int terminal) {
-  const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground > 0 && foreground != ::getpgrp();
+  return ::poll(&wanted, 1, wait_ms) > 0;
 }
 
 }  // namespace
@@ -40,7 +37,8 @@ StreamRelay StreamRelay::into_command(int callers, OwnedFd commands) {
   return flow;
 }
 
-StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep) {
+StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, std::optional<EscapeFilter> filter,
+                                        const Keep& keep) {
   StreamRelay flow;
   ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
   flow.from_ = commands.get();
@@ -49,7 +47,7 @@ StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, bool filt
   flow.owned_ = std::move(commands);
   flow.keep_ = keep;
   flow.ended_ = false;
-  if (filtered) flow.filter_.emplace();
+  flow.filter_ = std::move(filter);
   return flow;
 }
 
@@ -66,8 +64,8 @@ void StreamRelay::move(uint64_t allowed) {
 
 void StreamRelay::take(uint64_t allowed) {
   if (!from_is_ours_) {
-    if (!is_ready(from_, POLLIN)) return;  // the caller's descriptor blocks, so there must be something
-    in_background_ = belongs_to_another(from_);
+    if (!is_ready(from_, POLLIN)) return;        // the caller's descriptor blocks, so there must be something
+    in_background_ = belongs_to_another(from_);  // reading it would fail
     if (in_background_) return;
   }
   std::array<char, 32768> room;  // on the stack, which a caller may have made small
@@ -78,6 +76,7 @@ void StreamRelay::take(uint64_t allowed) {
   }
   const ssize_t got = ::read(from_, room.data(), most);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got < 0 && errno == EIO && !from_is_ours_ && belongs_to_another(from_)) return;  // since just now
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
   accept({room.data(), static_cast<size_t>(got)});
 }
@@ -89,6 +88,7 @@ void StreamRelay::accept(std::string_view bytes) {
   written_ = 0;
   if (filter_) {
     filter_->pass(bytes, buffer_);
+    if (filter_->take_asked()) asked_ms_ = sys::monotonic_ms();
   } else {
     buffer_.assign(bytes);
   }
@@ -160,6 +160,13 @@ void StreamRelay::deliver() {
 void StreamRelay::end_source() {
   ended_ = true;
   if (pending().empty()) owned_.reset();
+}
+
+// Not on a terminal that its user has stopped with Ctrl-S for longer than this.
+void StreamRelay::reset_terminal() {
+  constexpr int patience_ms = 200;
+  const std::string resets = filter_ ? filter_->resets() : "";
+  if (!resets.empty() && is_ready(to_, POLLOUT, patience_ms)) (void)sys::write_all(to_, resets);
 }
 
 void StreamRelay::give_up() {

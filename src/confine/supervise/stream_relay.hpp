@@ -27,9 +27,10 @@ class StreamRelay {
 
   // From the caller's descriptor into the command's pipe or terminal.
   static StreamRelay into_command(int callers, OwnedFd commands);
-  // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a
-  // terminal.
-  static StreamRelay out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep);
+  // From the command to the caller's descriptor, or kept when that is -1. With a filter where the caller's
+  // is a terminal.
+  static StreamRelay out_of_command(OwnedFd commands, int callers, std::optional<EscapeFilter> filter,
+                                    const Keep& keep);
 
   // The one thing this flow waits for; fd -1 when nothing.
   pollfd wants() const;
@@ -46,7 +47,10 @@ class StreamRelay {
   void give_up();  // drops what was not delivered
   // Whether there is more to take than was taken.
   bool more_waits() const;
-  void end_source();                                 // takes nothing more
+  void end_source();  // takes nothing more
+  // At the end of all: takes back what the command had the caller's terminal do.
+  void reset_terminal();
+  uint64_t asked_ms() const { return asked_ms_; }    // when the terminal was last asked something; 0: never
   uint64_t bytes() const { return bytes_; }          // taken from the source
   const std::string& kept() const { return kept_; }  // in memory
   std::string take_kept() { return std::move(kept_); }
@@ -74,6 +78,7 @@ class StreamRelay {
   Keep keep_ = {};
   size_t spilled_ = 0;
   std::optional<EscapeFilter> filter_;
+  uint64_t asked_ms_ = 0;
   uint64_t bytes_ = 0;
   bool ended_ = true;
   bool truncated_ = false;

@@ -26,11 +26,11 @@ class FlowTest : public testing::Test {
   }
   void TearDown() override { ::signal(SIGPIPE, before_); }
 
-  StreamRelay outward(bool filtered = false) {
-    return StreamRelay::out_of_command(std::move(source_.read), sink_.write.get(), filtered, {});
+  StreamRelay outward(std::optional<EscapeFilter> filter = std::nullopt) {
+    return StreamRelay::out_of_command(std::move(source_.read), sink_.write.get(), std::move(filter), {});
   }
   StreamRelay kept(size_t most) {
-    return StreamRelay::out_of_command(std::move(source_.read), -1, false, {.most = most});
+    return StreamRelay::out_of_command(std::move(source_.read), -1, std::nullopt, {.most = most});
   }
   StreamRelay inward() { return StreamRelay::into_command(source_.read.get(), std::move(sink_.write)); }
 
@@ -198,8 +198,9 @@ TEST_F(FlowTest, WhatIsTooMuchForMemoryIsSpilled) {
       {100, "0123", "456789", false}, {8, "0123", "4567", true}, {4, "0123", "", true}, {3, "012", "", true}};
   for (const auto& [most, in_memory, spilled, truncated] : rows) {
     SetUp();
-    StreamRelay flow = StreamRelay::out_of_command(
-        std::move(source_.read), -1, false, {.most = most, .in_memory = 4, .spill = sink_.write.get()});
+    StreamRelay flow =
+        StreamRelay::out_of_command(std::move(source_.read), -1, std::nullopt,
+                                    {.most = most, .in_memory = 4, .spill = sink_.write.get()});
     for (const char* piece : {"012", "345", "6789"}) {
       say(piece);
       flow.move(unlimited);
@@ -213,7 +214,7 @@ TEST_F(FlowTest, WhatIsTooMuchForMemoryIsSpilled) {
 
 TEST_F(FlowTest, WhatCannotBeSpilledIsSaidToBeMissing) {
   const OwnedFd full = sys::open("/dev/full", O_WRONLY).value();
-  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), -1, false,
+  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), -1, std::nullopt,
                                                  {.most = 100, .in_memory = 2, .spill = full.get()});
   say("01234");
   flow.move(unlimited);
@@ -234,7 +235,7 @@ TEST_F(FlowTest, GivesUpWhenNobodyReadsAnyMore) {
 
 TEST_F(FlowTest, AnErrorOfTheSinkIsKept) {
   const OwnedFd full = std::move(sys::open("/dev/full", O_WRONLY)).value();
-  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), full.get(), false, {});
+  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), full.get(), std::nullopt, {});
   say("text");
   flow.move(unlimited);
   EXPECT_EQ(flow.write_error(), ENOSPC);
@@ -326,7 +327,7 @@ TEST_F(FlowTest, InputThatEndsIsDeliveredBeforeTheCommandSeesItsEnd) {
 }
 
 TEST_F(FlowTest, FiltersForATerminalAlsoAcrossPieces) {
-  StreamRelay flow = outward(true);
+  StreamRelay flow = outward(EscapeFilter(Answers::reach_command));
   for (const char* piece : {"a\x1b]0;ti", "tle\x07", "b\x1b", "[31mc"}) {
     say(piece);
     flow.move(unlimited);

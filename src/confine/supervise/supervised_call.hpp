@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/sys/sys.hpp"
+#include "confine/supervise/escape_filter.hpp"
 #include "confine/supervise/outcome_of_call.hpp"
 #include "confine/supervise/stream_relay.hpp"
 #include "confine/supervise/supervisor.hpp"
@@ -52,6 +54,7 @@ class SupervisedCall {
   static constexpr uint64_t flush_ms = 1000;    // for the caller to take the rest of the output after a kill
 
   Result<void> start();
+  std::optional<EscapeFilter> filter_for(int callers) const;
   bool finished() const { return gone_ && (flows_finished() || now_ms_ >= flush_deadline_ms_); }
   bool flows_finished() const { return output_.finished() && errors_.finished(); }
   void turn();
@@ -69,7 +72,10 @@ class SupervisedCall {
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
   void open_terminal(OwnedFd master);
   void take_signals();
-  void suspend();
+  void command_stopped();
+  void suspend(Stop what);
+  std::optional<LimitHit> stop_watched(Stop what);
+  [[noreturn]] void watch_for(pid_t stopped, int way);
   void pass_on(int number);
   void take_stop();
   Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
@@ -97,6 +103,7 @@ class SupervisedCall {
   bool never_started() const {
     return !said_.hit && !said_.cancelled && (said_.failed || (!said_.started && !said_.not_executed));
   }
+  void leave_terminal();
   void end_everything();
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();
@@ -118,6 +125,9 @@ class SupervisedCall {
   Watch watch_;
   RawTerminal raw_terminal_;
   Insistence insistence_;
+  SuspendKey suspend_key_;
+  bool command_has_stopped_ = false;
+  bool said_that_it_stopped_ = false;
 
   OwnedFd control_;
   StreamRelay input_;

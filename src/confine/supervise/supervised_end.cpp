@@ -126,7 +126,17 @@ void SupervisedCall::stop_for(LimitHit hit) {
   end_everything();
 }
 
+// What the command had the caller's terminal do is taken back, and answers to it are dropped.
+void SupervisedCall::leave_terminal() {
+  constexpr uint64_t answer_ms = 1000;  // a terminal that answers at all has done so
+  output_.reset_terminal();
+  errors_.reset_terminal();
+  const uint64_t asked_ms = std::max(output_.asked_ms(), errors_.asked_ms());
+  if (asked_ms != 0 && now_ms_ < asked_ms + answer_ms) raw_terminal_.drop_answers();
+}
+
 Result<Outcome> SupervisedCall::conclude() {
+  leave_terminal();
   if (was_never_built()) {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);

@@ -46,6 +46,11 @@ std::vector<OwnedFd> descriptors_of(const msghdr& message) {
 
 }  // namespace
 
+std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
+  if (streams_.raw || callers < 0 || ::isatty(callers) != 1) return std::nullopt;
+  return EscapeFilter(plan_.terminal ? Answers::reach_command : Answers::reach_others);
+}
+
 Result<void> SupervisedCall::start() {
   TRY(jail_.go(what_,
                wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
@@ -53,16 +58,15 @@ Result<void> SupervisedCall::start() {
   if (streams_.meanwhile) streams_.meanwhile();
   control_ = std::move(jail_.control);
   if (is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
-  const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
   if (!plan_.terminal || spec_.backend != Backend::native) {
-    errors_ = StreamRelay::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
-                                          keep_of(streams_.errors_spill));
+    errors_ = StreamRelay::out_of_command(std::move(jail_.errors), streams_.errors,
+                                          filter_for(streams_.errors), keep_of(streams_.errors_spill));
   }
   if (plan_.terminal) return {};
   input_ = StreamRelay::into_command(streams_.input, std::move(jail_.input));
-  output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
+  output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
   return {};
 }
@@ -80,6 +84,7 @@ void SupervisedCall::turn() {
   if (gone_) events[1].fd = -1;
   if (::poll(events.data(), events.size(), wait_ms()) < 0 && errno != EINTR) end_everything();
   now_ms_ = sys::monotonic_ms();
+  if (raw_terminal_.waits()) raw_terminal_.enter();
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
   if (events[3].revents != 0) take_stop();
@@ -99,7 +104,7 @@ int SupervisedCall::wait_ms() const {
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_, note_at_ms_});
   if (!gone_ && is_watched()) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
-  if (input_.in_background()) next = std::min(next, now + background_ms);
+  if (input_.in_background() || raw_terminal_.waits()) next = std::min(next, now + background_ms);
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
 }
 
@@ -204,6 +209,10 @@ void SupervisedCall::let_builder_speak() {
 
 void SupervisedCall::heed_keys(std::string_view typed) {
   if (insistence_.insists(typed, now_ms_)) return end_everything();
+  if (raw_terminal_.suspends(typed) && spec_.backend == Backend::native) {
+    if (command_has_stopped_) return suspend(Stop::group);
+    suspend_key_.typed(now_ms_);
+  }
   // No signal reaches a command in a speechless box, and an interrupt that does nothing is of no use.
   if (!is_speechless() || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
   said_.signal_passed = SIGINT;
@@ -264,7 +273,7 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
       if (!said_.failed) said_.failed = report;
       return;
     case wire::ReportKind::not_executed: said_.not_executed = report; return;
-    case wire::ReportKind::stopped: return suspend();
+    case wire::ReportKind::stopped: return command_stopped();
     case wire::ReportKind::ended:
       said_.ended = report;
       return end_memory_files();  // while the kernel takes the sandbox down
@@ -285,7 +294,7 @@ void SupervisedCall::open_terminal(OwnedFd master) {
   OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   input_ = StreamRelay::into_command(streams_.terminal, std::move(for_input));
-  output_ = StreamRelay::out_of_command(std::move(master), streams_.output, !streams_.raw,
+  output_ = StreamRelay::out_of_command(std::move(master), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
   // A jail in a box of another program was not told the size, and waits for it.
   if ((spec_.jail.flags & wire::terminal) != 0) return;
@@ -306,24 +315,15 @@ void SupervisedCall::take_signals() {
     if (master_) copy_window_size(streams_.terminal, master_.get());
     return;
   }
-  if (number == SIGTSTP) return suspend();
+  if (number == SIGTSTP) {
+    // The jails in boxes have no word for it, and what they run would go on: there it has no effect.
+    if (spec_.backend == Backend::native) suspend(Stop::this_process);
+    return;
+  }
   if (!control_) return;
   pass_on(number);
   said_.signal_passed = number;
   grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
-}
-
-// Ctrl-Z: the command has stopped on its terminal, or the key went to us because it has none. The clock of
-// the time limit goes on.
-void SupervisedCall::suspend() {
-  const bool is_heard = control_ && spec_.backend == Backend::native;  // the jails in boxes have no such word
-  if (is_heard) pass_on(SIGTSTP);
-  raw_terminal_.leave();
-  stop_until_continued();
-  raw_terminal_.enter();
-  if (master_) copy_window_size(streams_.terminal, master_.get());
-  if (is_heard) pass_on(SIGCONT);
-  now_ms_ = sys::monotonic_ms();
 }
 
 void SupervisedCall::take_stop() {

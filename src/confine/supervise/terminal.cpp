@@ -1,5 +1,6 @@
 #include "confine/supervise/terminal.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,11 +9,14 @@ namespace cloche {
 
 RawTerminal::RawTerminal(int fd) : fd_(fd) { enter(); }
 
-RawTerminal::~RawTerminal() { leave(); }
+RawTerminal::~RawTerminal() {
+  if (before_) ::tcflush(fd_, TCIFLUSH);
+  leave();
+}
 
 void RawTerminal::enter() {
   termios now{};
-  if (fd_ < 0 || ::tcgetattr(fd_, &now) != 0) return;
+  if (fd_ < 0 || before_ || belongs_to_another(fd_) || ::tcgetattr(fd_, &now) != 0) return;
   before_ = now;
   ::cfmakeraw(&now);
   ::tcsetattr(fd_, TCSADRAIN, &now);
@@ -23,14 +27,38 @@ void RawTerminal::leave() {
   before_.reset();
 }
 
-void stop_until_continued() {
+void RawTerminal::drop_answers() const {
+  constexpr int most_answers = 20;
+  constexpr int patience_ms = 100;
+  pollfd answer{fd_, POLLIN, 0};
+  for (int i = 0; before_ && i < most_answers && ::poll(&answer, 1, patience_ms) == 1; ++i)
+    ::tcflush(fd_, TCIFLUSH);
+}
+
+bool RawTerminal::suspends(std::string_view typed) const {
+  const cc_t key = before_ ? before_->c_cc[VSUSP] : cc_t{_POSIX_VDISABLE};
+  return key != _POSIX_VDISABLE && typed.find(static_cast<char>(key)) != std::string_view::npos;
+}
+
+bool belongs_to_another(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
+}
+
+void stop_until_continued(Stop what) {
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   sigset_t before;
-  if (::pthread_sigmask(SIG_UNBLOCK, &stop, &before) != 0) return;
-  ::kill(::getpid(), SIGTSTP);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::kill(what == Stop::group ? 0 : ::getpid(), SIGTSTP);
+  if (::pthread_sigmask(SIG_UNBLOCK, &stop, &before) == 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool SuspendKey::explains_stop(uint64_t now_ms) {
+  constexpr uint64_t patience_ms = 5000;  // of a program that first restores its terminal, on a busy machine
+  const bool explains = typed_ms_ != 0 && now_ms + 1 - typed_ms_ <= patience_ms;
+  typed_ms_ = 0;
+  return explains;
 }
 
 WindowSize window_size_of(int terminal) {

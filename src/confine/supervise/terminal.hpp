@@ -12,10 +12,17 @@ namespace cloche {
 class RawTerminal {
  public:
   explicit RawTerminal(int fd);
+  // What still waits to be read was meant for the command, or is an answer to it: it is dropped.
   ~RawTerminal();
-  // As it was, while another job has it; and raw again, from the settings that it then has.
+  // As it was, while another job has it; and raw again, from the settings that it then has, where it is ours.
   void leave();
   void enter();
+  // In the background: to be entered when it is ours.
+  bool waits() const { return fd_ >= 0 && !before_; }
+  // Of questions that were just asked: waits for them until none has come for a moment.
+  void drop_answers() const;
+  // Whether this was typed to suspend a job, as the terminal's user has set it.
+  bool suspends(std::string_view typed) const;
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
@@ -31,9 +38,25 @@ struct WindowSize {
 WindowSize window_size_of(int terminal);
 void copy_window_size(int from, int to);
 
-// Stops this process as Ctrl-Z does; returns when it is continued. At once where no shell could continue it,
-// which the kernel knows.
-void stop_until_continued();
+// Whether this terminal belongs to another job just now.
+bool belongs_to_another(int terminal);
+
+// Stops this process, or its whole group, as Ctrl-Z does; returns when it is continued. At once where no
+// shell could continue it, which the kernel knows.
+enum class Stop { this_process, group };
+void stop_until_continued(Stop what);
+
+// The user has Cloche suspended by a key that goes to the command: the command, which may have a use of its
+// own for it, is stopped by it a moment later. What stops itself otherwise suspends nobody.
+class SuspendKey {
+ public:
+  void typed(uint64_t now_ms) { typed_ms_ = now_ms + 1; }
+  // Whether it explains that the command has stopped. Once.
+  bool explains_stop(uint64_t now_ms);
+
+ private:
+  uint64_t typed_ms_ = 0;
+};
 
 // Whether a key that was typed is one that the terminal, as its user has set it, takes for an interrupt.
 bool interrupts(int terminal, std::string_view typed);

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -120,6 +122,60 @@ TEST_F(Terminal, HandsItsSizeOn) {
   EXPECT_EQ(seen.ws_row, 33);
   EXPECT_EQ(seen.ws_col, 77);
   copy_window_size(-1, master.get());
+}
+
+TEST(SuspendKey, ExplainsOneStopThatFollowsSoon) {
+  SuspendKey key;
+  EXPECT_FALSE(key.explains_stop(0));
+  key.typed(0);
+  EXPECT_TRUE(key.explains_stop(0));
+  EXPECT_FALSE(key.explains_stop(0)) << "the next was not typed";
+  key.typed(1000);
+  EXPECT_TRUE(key.explains_stop(6000));
+  key.typed(1000);
+  EXPECT_FALSE(key.explains_stop(6001));
+  EXPECT_FALSE(key.explains_stop(1000));
+}
+
+TEST_F(Terminal, DropsAnAnswerThatNobodyHasRead) {
+  const auto waiting = [&](int patience_ms = 2000) {  // the kernel carries it over in its own time
+    pollfd there{slave_.get(), POLLIN, 0};
+    (void)::poll(&there, 1, patience_ms);
+    int bytes = -1;
+    ::ioctl(slave_.get(), FIONREAD, &bytes);
+    return bytes;
+  };
+  {
+    const RawTerminal raw(slave_.get());
+    EXPECT_FALSE(raw.waits());
+    ASSERT_EQ(::write(master_.get(), "\x1b[5;1R", 6), 6);
+    EXPECT_EQ(waiting(), 6);
+    raw.drop_answers();
+    EXPECT_EQ(waiting(0), 0);
+    ASSERT_EQ(::write(master_.get(), "late", 4), 4);
+    EXPECT_EQ(waiting(), 4);
+  }
+  ASSERT_EQ(::write(master_.get(), "\n", 1), 1);
+  EXPECT_EQ(waiting(), 1) << "the line alone";
+}
+
+TEST_F(Terminal, KnowsTheKeyThatItsUserHasSet) {
+  termios with_key = settings();
+  const struct {
+    cc_t key;
+    const char* typed;
+    bool suspends;
+  } rows[] = {{0x1a, "\x1a", true},  {0x1a, "ab\x1a", true}, {0x1a, "\x03", false},
+              {0x19, "\x1a", false}, {0x19, "\x19", true},   {_POSIX_VDISABLE, "\x1a", false}};
+  for (const auto& row : rows) {
+    with_key.c_cc[VSUSP] = row.key;
+    ASSERT_EQ(::tcsetattr(slave_.get(), TCSANOW, &with_key), 0);
+    RawTerminal raw(slave_.get());
+    EXPECT_EQ(raw.suspends(row.typed), row.suspends) << int{row.key};
+    raw.leave();
+    EXPECT_TRUE(raw.waits());
+    EXPECT_FALSE(raw.suspends(row.typed)) << "while another job has it";
+  }
 }
 
 }  // namespace

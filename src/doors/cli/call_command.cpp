@@ -1,5 +1,6 @@
 #include "doors/cli/call_command.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/json/json_writer.hpp"
@@ -112,6 +113,7 @@ int call_command(std::span<char* const> words, const Environment& environment, A
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
   auto gateway = Gateway::open(std::move(arguments.options), environment);
   if (!gateway.ok()) return fail(gateway.error(), json);
+  ::signal(SIGTSTP, SIG_IGN);  // what the call has started would run on with no limit watched
   CallContext context{.task = arguments.task, .role = arguments.role};
   const auto skill = skill_for(gateway.value()->session(), arguments.skill);
   if (!skill.ok()) return fail(skill.error(), json);

@@ -30,8 +30,11 @@ OwnedFd take_over_signals() {
   sigemptyset(&set);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP})
     sigaddset(&set, number);
+  OwnedFd signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  // In the background what is written to the terminal must not stop Cloche, whose command would run on.
+  for (int number : {SIGTTOU, SIGTTIN}) sigaddset(&set, number);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return signals;
 }
 
 void say_workspace_of_run(const Session& session) {

@@ -282,6 +282,7 @@ int mcp_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::mcp);
   if (!parsed.ok()) return report(parsed.error());
   if (parsed.value().help) return print_all(mcp_help(), 0);
+  ::signal(SIGTSTP, SIG_IGN);  // what its calls have started would run on with no limit watched
   say_what_it_is();
   const auto served = serve(std::move(parsed).value(), environment);
   return served.ok() ? 0 : report(served.error());

@@ -129,7 +129,7 @@ int wait_for(pid_t command, bool on_terminal) {
       ::kill(-command, number);
       continue;
     }
-    // Not by SIGTSTP, which the command may ignore. Everything: what runs on would run unwatched.
+    // Not by SIGTSTP, which the command may ignore. Everything that it started as well.
     holds_still = number == SIGTSTP;
     ::kill(-1, holds_still ? SIGSTOP : SIGCONT);
   }

@@ -41,8 +41,9 @@ enum class Session { of_command, of_parent };
 // view's root.
 pid_t start_reported(const wire::Plan& plan, int terminal, int root, Session session = Session::of_command);
 
-// Starts the command, reports when it is stopped and how it ended, and ends the sandbox with it. While the
-// supervisor is stopped nothing in the sandbox runs: SIGTSTP from it stops everything, SIGCONT continues it.
+// Starts the command, reports when it is stopped and how it ended, and ends the sandbox with it. SIGTSTP from
+// the supervisor, which is about to stop, stops everything in the sandbox, and SIGCONT continues it. What
+// has itself continued meanwhile goes on, within its limits (confine/supervise/suspended_call.cpp).
 [[noreturn]] void run_command(const wire::Plan& plan, int terminal, int root);
 
 }  // namespace cloche::jail
