@@ -63,8 +63,7 @@ Result<std::vector<Row>> read_rows(const std::string& text, const std::string& s
     return json_error(source, root.line, "protected is not a list of entries");
   std::vector<Row> rows;
   for (const auto& item : list->items) {
-    TRY(refuse_unknown_keys(item, {"path", "reason", "match", "not_match"},
-                            source));
+    TRY(refuse_unknown_keys(item, {"path", "reason", "match", "not_match"}, source));
     Row row;
     row.path = folded_path(TRY(required_text(item, "path", source)));
     row.reason = TRY(required_text(item, "reason", source));

@@ -170,8 +170,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
     return describe_missing(missing);
   // Before the mounts of a live call as well: what is finished later may take them away.
-  if (!options.installation.state.empty())
-    finish_interrupted(options.installation.state, facts.guard.git);
+  if (!options.installation.state.empty()) finish_interrupted(options.installation.state, facts.guard.git);
   const LivePlaces live = TRY(LivePlaces::hold(facts, options.installation.state));
   auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.
