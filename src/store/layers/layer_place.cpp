@@ -39,8 +39,9 @@ bool empty_work(int layer) {
   const std::string work = wire::work_name + std::string("/work");
   // Each is closed even to its owner.
   if (::fchmodat(layer, work.c_str(), 0700, 0) != 0) return errno == ENOENT;
-  for (const char* below : {"/incompat", "/incompat/volatile"})
-    (void)::fchmodat(layer, (work + below).c_str(), 0700, 0);
+  for (const char* below : {"/incompat", "/incompat/volatile"}) {
+    if (::fchmodat(layer, (work + below).c_str(), 0700, 0) != 0 && errno != ENOENT) return false;
+  }
   ::unlinkat(layer, (work + "/incompat/volatile/dirty").c_str(), 0);
   for (const char* below : {"/incompat/volatile", "/incompat"})
     ::unlinkat(layer, (work + below).c_str(), AT_REMOVEDIR);
