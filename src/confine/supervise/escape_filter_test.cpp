@@ -198,6 +198,7 @@ const Row rows[] = {
     {"becomes a VT52", "\x1b[?2l\x1b[?25;2lb", "b"},
     {"sums of the screen", "\x1b[1;1;1;1;1;1*yb", "b"},
     {"answers in 8 bits", "\x1b Gb", "b"},
+    {"leaving UTF-8", "\x1b%@b", "b"},
     {"state as a string", "\x1b[1$w\x1b[1$u\x1b[1&ub", "b"},
 };
 

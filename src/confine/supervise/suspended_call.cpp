@@ -87,7 +87,7 @@ void SupervisedCall::watch_for(pid_t stopped, int way) {
     now_ms_ = sys::monotonic_ms();
     std::optional<LimitHit> hit;
     if (now_ms_ >= deadline_ms_) hit = LimitHit{LimitId::wall, {}};
-    if (!hit && is_watched()) hit = watch_.check(now_ms_);
+    if (!hit && is_watched() && now_ms_ >= watch_.next_check_ms()) hit = watch_.check(now_ms_);
     if (!hit && now_ms_ < grace_deadline_ms_) continue;
     if (hit) tell(way, *hit);
     end_everything();

@@ -112,7 +112,8 @@ bool is_for_programs(std::string_view whole) {
   if (!sequence.is_control) {
     const bool identifies = sequence.intermediates.empty() && sequence.letter == 'Z';
     const bool answers_in_8_bits = sequence.intermediates == " " && sequence.letter == 'G';
-    return !identifies && !answers_in_8_bits;
+    const bool leaves_utf8 = sequence.intermediates == "%";
+    return !identifies && !answers_in_8_bits && !leaves_utf8;
   }
   if (std::ranges::any_of(sequence.parameters, [](char byte) { return byte >= '<'; })) return false;
   const bool is_plain = sequence.intermediates.empty();

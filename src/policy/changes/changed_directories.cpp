@@ -63,7 +63,7 @@ DirectoryMeaning ChangedDirectories::inherit(const DirectoryMeaning& around, std
   const std::string name(name_in(path));
   // Agents keep whole checkouts in `worktrees` of their own directory: that one is as the top of any tree,
   // and what has a name of the protected set in it is a member.
-  if (around.covered && holds_checkouts(name) && around.covered->length == directory_in(path).size() &&
+  if (around.covered && holds_checkouts(path) && around.covered->length == directory_in(path).size() &&
       around.covered->rule == MemberRule::always)
     return here;
   here.git_length = around.git_length;
@@ -138,7 +138,7 @@ std::optional<Membership> ChangedDirectories::membership(size_t tree, std::strin
   if (path.empty()) return root_meaning(tree).covered;
   const DirectoryMeaning& around = meaning(tree, directory_in(path), side);
   if (around.covered) {
-    const bool is_checkouts = holds_checkouts(name_in(path)) && is_directory(tree, path, side) &&
+    const bool is_checkouts = holds_checkouts(path) && is_directory(tree, path, side) &&
                               around.covered->rule == MemberRule::always &&
                               around.covered->length == directory_in(path).size();
     return is_checkouts ? std::nullopt : around.covered;

@@ -114,11 +114,14 @@ std::optional<std::string> ChangedMemberJudge::judge_rule(const Change& change, 
 // core.worktree is what git writes for a submodule. Git checks files out there, so it has to lie in a tree of
 // the call, and not where they would be executed.
 bool ChangedMemberJudge::has_harmless_working_tree(const TreePath& config) {
+  if (!is_part_of_repository({config.tree, std::string(directory_in(config.path))}, {"modules"}))
+    return false;
   const auto found = facts_.working_trees.find(config);
   if (found == facts_.working_trees.end() || found->second.place != PathEnd::Place::inside) return false;
   const TreePath& where = found->second.where;
   const DirectoryMeaning& there = directories_.meaning(where.tree, where.path, Side::after);
-  return !there.covered && there.part == GitPart::none && there.git_length == std::string_view::npos;
+  return there.trail.empty() && !there.covered && there.part == GitPart::none &&
+         there.git_length == std::string_view::npos;
 }
 
 std::optional<std::string> ChangedMemberJudge::judge_config(const Change& change, const Membership& member) {
@@ -239,7 +242,7 @@ std::optional<std::string> ChangedMemberJudge::judge_target(const Change& change
   if (name == "gitdir") return std::nullopt;
   if (name == "commondir" && !is_commondir_of_gits(change, target)) return std::string(reason);
   if (leads_to_own_repository(change, target)) return std::nullopt;
-  if (name == ".git" && !is_part_of_repository(target)) return std::string(reason);
+  if (name == ".git" && !is_part_of_repository(target, {"worktrees", "modules"})) return std::string(reason);
   const auto contents = facts_.git_contents.find(target);
   if (contents != facts_.git_contents.end()) {
     if (auto danger = cloche::danger_in(contents->second)) return danger;
@@ -272,10 +275,10 @@ bool ChangedMemberJudge::is_commondir_of_gits(const Change& change, const TreePa
 // As git makes it for a worktree or a submodule: REPOSITORY/worktrees/NAME or REPOSITORY/modules/NAME, where
 // a name may have slashes. To any other directory git is led by no command of every day, and what makes a
 // repository of that may come in parts and in several calls.
-bool ChangedMemberJudge::is_part_of_repository(const TreePath& target) {
+bool ChangedMemberJudge::is_part_of_repository(const TreePath& target,
+                                               std::initializer_list<std::string_view> parts) {
   for (std::string_view at = directory_in(target.path); !at.empty(); at = directory_in(at)) {
-    const std::string_view name = name_in(at);
-    if (name != "worktrees" && name != "modules") continue;
+    if (std::ranges::find(parts, name_in(at)) == parts.end()) continue;
     const DirectoryMeaning& around = directories_.meaning(target.tree, directory_in(at), Side::after);
     if (around.is_git || around.is_common || around.part == GitPart::dot_git) return true;
   }

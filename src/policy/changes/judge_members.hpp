@@ -1,6 +1,7 @@
 // Whether a change is one to the protected set: to what the host executes later without being asked. Pure.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ class ChangedMemberJudge {
   bool is_in_deleted_repository(const Change& change);
   bool is_gits_own(const Change& change, const Membership& member);
   static bool is_commondir_of_gits(const Change& change, const TreePath& target);
-  bool is_part_of_repository(const TreePath& target);
+  bool is_part_of_repository(const TreePath& target, std::initializer_list<std::string_view> parts);
   bool leads_to_own_repository(const Change& change, const TreePath& target);
   bool has_harmless_working_tree(const TreePath& config);
 

@@ -138,7 +138,11 @@ bool is_hook(std::string_view name) {
 
 bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 
-bool holds_checkouts(std::string_view name) { return name == "worktrees"; }
+bool holds_checkouts(std::string_view directory) {
+  if (name_in(directory) != "worktrees") return false;
+  const std::string_view agents = name_in(directory_in(directory));
+  return agents == ".claude" || agents == ".codex" || agents == ".cursor";
+}
 
 RootMeaning meaning_of_root(std::string_view root) {
   const auto names = components_of(root);
@@ -152,7 +156,7 @@ RootMeaning meaning_of_root(std::string_view root) {
       meaning.part = here.subdirectories().front().part;
       continue;
     }
-    const bool is_checkout = i + 2 < names.size() && holds_checkouts(names[i + 1]);
+    const bool is_checkout = i + 2 < names.size() && holds_checkouts(joined(names[i], names[i + 1]));
     if (!is_checkout)
       return {.covered_by = here.members().front().reason, .counts_from = meaning.counts_from};
     i += 2;

@@ -125,7 +125,7 @@ struct RootMeaning {
 // Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
 // a project like any other.
 RootMeaning meaning_of_root(std::string_view root);
-bool holds_checkouts(std::string_view name);
+bool holds_checkouts(std::string_view directory);
 
 // Of what a git directory holds. A checkout may lie in a bare repository too, and has any other name.
 bool is_name_of_git(std::string_view name);

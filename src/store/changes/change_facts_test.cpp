@@ -201,6 +201,16 @@ const Row attacks[] = {
      "echo x > .claude/worktrees/.mcp.json; mkdir .claude/worktrees/.cargo; "
      "echo x > .claude/worktrees/.cargo/config.toml; echo x > .claude/worktrees/f",
      {".claude/worktrees/.cargo/config.toml", ".claude/worktrees/.mcp.json"}},
+    {"worktrees in what is no agent's",
+     "mkdir -p .github/extensions .devcontainer",
+     "mkdir .github/extensions/worktrees .devcontainer/worktrees; echo x > "
+     ".github/extensions/worktrees/extension.mjs; echo {} > .devcontainer/worktrees/devcontainer.json",
+     {".devcontainer/worktrees", ".devcontainer/worktrees/devcontainer.json", ".github/extensions/worktrees",
+      ".github/extensions/worktrees/extension.mjs"}},
+    {"a working tree that leads back, of no submodule",
+     repository,
+     "mkdir .cargo; echo 'gitdir: ../.git' > .cargo/.git; git config core.worktree ../.cargo",
+     {".git/config"}},
     {"a working tree that does not lead back",
      repository,
      "git init -q n; git config core.worktree ../n",

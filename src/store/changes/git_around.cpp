@@ -235,7 +235,7 @@ void GitAround::add_links_in(const TreePath& directory, std::string_view reason)
       if (++links_looked_for_ > most_names_for_links) return stop(too_many);
       const TreePath child = below(where, name.name);
       if (name.kind == NameKind::link) add_led(child, reason);
-      const bool is_project = holds_checkouts(name.name);
+      const bool is_project = holds_checkouts(child.path);
       if (name.kind == NameKind::directory && depth < deepest_member && !is_project)
         waiting.emplace_back(child, depth + 1);
     }

@@ -143,7 +143,7 @@ class FixedLook {
     if (!fd) return leave_out(path + " could not be read");
     std::vector<std::string> names;
     for_each_name(fd.get(), [&](const dirent& entry) {
-      if (!holds_checkouts(entry.d_name)) names.emplace_back(entry.d_name);
+      if (!holds_checkouts(joined(path, entry.d_name))) names.emplace_back(entry.d_name);
       return names.size() < most_places;
     });
     for (const auto& name : names) {
