@@ -244,6 +244,8 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);
   const Grace grace = Reader(server, *outbox, wakers).run();
+  // What a client sent with its end at once is answered: its call may be proving its sandbox as well.
+  said.wait();
   const bool ended = server.end(grace);
   outbox->close(last_words_ms);
   // A process that the kernel does not let go of would keep us for longer than a client waits. Its keeper
