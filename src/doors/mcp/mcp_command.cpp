@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -205,7 +204,9 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
 // Once for all calls, on stderr: the operator who started the server does not see the notes of each call.
 void say_about_box(const Gateway& gateway, const Skill* skill) {
   const auto proven = gateway.prove_box({.skill = skill});
-  const auto switched = switch_notes(gateway.session().wish);  // said already
+  // What became of the operator's switch, also where no command could be judged.
+  const auto switched = switch_notes(gateway.session().wish);
+  complain_notes(switched);
   if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
   for (const auto& note : proven.value()) {
     const bool said = contains(switched, note);
@@ -234,18 +235,12 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const std::string task = arguments.task.value_or(std::string(task_without_name));
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
-  // What became of the operator's switch, also where no command could be judged.
-  complain_notes(switch_notes(gateway->session().wish));
+  say_about_box(*gateway, serving.skill);
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
-  // Beside the reader: the first proof after a boot takes longer than some clients wait for a server, and the
-  // model's first turn is then without tools.
-  const auto said = std::async([&gateway, skill = serving.skill] { say_about_box(*gateway, skill); });
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);
   const Grace grace = Reader(server, *outbox, wakers).run();
-  // What a client sent with its end at once is answered: its call may be proving its sandbox as well.
-  said.wait();
   const bool ended = server.end(grace);
   outbox->close(last_words_ms);
   // A process that the kernel does not let go of would keep us for longer than a client waits. Its keeper
