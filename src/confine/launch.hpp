@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "confine/landlock_support.hpp"
 #include "confine/native/cgroup.hpp"
 #include "jail/core/wire_encode.hpp"
 #include "model/backend.hpp"
@@ -57,12 +58,8 @@ struct LaunchSpec {
   std::vector<Layer> layers = {};  // what will hold when the jail reports that the command has started
 };
 
-inline constexpr int least_landlock_abi =
-    2;  // Debian 12's own kernel; older ones cannot move files between directories
-
-inline constexpr int scoping_landlock_abi = 6;  // the first that keeps signals and abstract sockets in
-// What must hold of it for this plan.
-int least_landlock_abi_of(const ConfinementPlan& plan);
+// Those of Landlock, by what the kernel offers at the plan's level.
+void add_landlock(std::vector<Layer>& layers, const ConfinementPlan& plan, const HostProbe& probe);
 // What a box offers, without what the plan shares with the host.
 void leave_out_shared(std::vector<Layer>& layers, const ConfinementPlan& plan);
 

@@ -415,7 +415,7 @@ Result<void> judge_level_of(const SandboxProfile& profile, const Session& sessio
   const Choice choice =
       TRY(choose_backend(request, wish_of(session, view.runtime_settings), *session.levels));
   if (choice.backend == Backend::none) return {};  // by the operator's own switch
-  const Offer offer = session.levels->offer(choice.backend);
+  const Offer offer = session.levels->offer(choice.backend, request.landlock);
   if (offer.works || !offer.tried) return {};
   return refusal("the profile " + profile.name + " requires the isolation level " +
                      std::string(name_of(*profile.isolation)) + ", which does not work here: " + offer.why,

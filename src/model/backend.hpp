@@ -34,6 +34,9 @@ std::span<const Backend> backends_of(IsolationLevel level);
 // What happens when the host cannot keep what a level requires.
 enum class Missing { refuse, degrade };
 
+// Whether the level namespace goes on where the kernel's Landlock is too old, or not there.
+enum class Landlock { required, optional };
+
 std::optional<IsolationLevel> level_named(std::string_view name);
 
 }  // namespace cloche

@@ -68,6 +68,7 @@ struct RunRequest {
   View view = View::curated;
   IsolationLevel level = IsolationLevel::namespaces;
   std::optional<Backend> backend = {};        // without one: the isolation level's own
+  Landlock landlock = Landlock::required;     // of the backend native
   std::optional<std::string> workspace = {};  // without one: the working directory
   bool workspace_of_run = false;              // the artifacts/ of --run DIR, which a call makes if need be
   bool explained = false;  // nothing will be done: what a call would make first counts as made

@@ -177,9 +177,7 @@ std::vector<Layer> layers_of(Backend backend, const ConfinementPlan& plan, const
   };
   if (backend == Backend::runsc) return layers;
   layers.push_back({LayerId::cgroup_namespace, by});
-  layers.push_back({LayerId::landlock, "landlock-abi" + std::to_string(probe.landlock_abi)});
-  if (probe.landlock_abi >= scoping_landlock_abi)
-    layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  add_landlock(layers, plan, probe);
   leave_out_shared(layers, plan);
   return layers;
 }
@@ -225,7 +223,7 @@ Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged,
   } else {
     box.inner.control = wire::control_fd;
     box.inner.directory = resources.directory;
-    box.inner.landlock_abi = least_landlock_abi_of(plan);
+    box.inner.landlock_abi = landlock_support(plan.level, probe.landlock_abi).abi;
   }
   stage_view(plan, resources, jail.mounts, box);
   stage_jail(parts.jail, jail.mounts, box);

@@ -22,10 +22,11 @@ struct Wish {
   Missing missing = Missing::refuse;
   IsolationLevel lowest =
       IsolationLevel::subprocess;  // to which `degrade` may step down: a managed file can name a higher one
-  bool required = false;           // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
-  bool off = false;                // CLOCHE_SANDBOX=off, or `enabled: false`
-  bool overruled = false;          // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
-  bool off_allowed = false;        // a managed or user file lets front ends of agents honour that
+  Landlock landlock = Landlock::required;  // optional: the backend native goes on without it
+  bool required = false;                   // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
+  bool off = false;                        // CLOCHE_SANDBOX=off, or `enabled: false`
+  bool overruled = false;                  // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
+  bool off_allowed = false;                // a managed or user file lets front ends of agents honour that
   FrontEnd front_end = FrontEnd::command_line;
   bool untried = false;  // take the best of the level without trying it: the call itself does, and comes back
 };

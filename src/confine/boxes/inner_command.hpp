@@ -15,7 +15,7 @@ namespace cloche {
 
 struct InnerOptions {
   std::optional<int> control = {};         // the descriptor for reports; none: no process listens
-  int landlock_abi = least_landlock_abi;   // the least that must hold; 0: a kernel without it (gVisor)
+  int landlock_abi = newest_landlock_abi;  // what files are restricted by; 0: a kernel without it (gVisor)
   std::optional<std::string> report = {};  // or a file in the box that they are left in
   // What stands between the command and the host: a box, nothing but the filter, or nothing at all.
   enum class Around { box, host, nothing_held };

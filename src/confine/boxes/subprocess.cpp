@@ -158,7 +158,6 @@ std::vector<MissingLayer> missing_view(const ConfinementPlan& plan) {
 std::vector<Layer> layers_of(const ConfinementPlan& plan, const HostProbe& probe,
                              const CallResources& resources) {
   const bool counted = resources.memory_by != CountedBy::watched;
-  const std::string landlock = "landlock-abi" + std::to_string(probe.landlock_abi);
   const char* sockets =
       plan.network == Network::of_host ? "seccomp, no sockets but the network's" : "seccomp, no sockets";
   std::vector<Layer> layers = {
@@ -168,8 +167,7 @@ std::vector<Layer> layers_of(const ConfinementPlan& plan, const HostProbe& probe
       {LayerId::session_keyring, "keyctl"},
       {LayerId::memory_limit, std::string(name_of(resources.memory_by))},
       {LayerId::process_limit, std::string(counted ? name_of(resources.memory_by) : "rlimit-user")}};
-  if (probe.landlock_abi >= least_landlock_abi) layers.push_back({LayerId::landlock, landlock});
-  if (probe.landlock_abi >= scoping_landlock_abi) layers.push_back({LayerId::landlock_scope, landlock});
+  add_landlock(layers, plan, probe);
   return layers;
 }
 
@@ -222,7 +220,7 @@ LaunchSpec render_subprocess(const ConfinementPlan& plan, const HostProbe& probe
   const ConfinementPlan run = on_host(plan, parts);
   InnerOptions options;
   options.control = wire::control_fd;
-  options.landlock_abi = probe.landlock_abi >= least_landlock_abi ? least_landlock_abi_of(plan) : 0;
+  options.landlock_abi = landlock_support(plan.level, probe.landlock_abi).abi;
   options.watched = resources.memory_by == CountedBy::watched;
   options.around = InnerOptions::Around::host;
   options.directory = resources.directory;

@@ -170,13 +170,15 @@ TEST(Subprocess, WhatOnlyAMountCouldKeepIsRefused) {
 }
 
 TEST(Subprocess, AnOlderKernelIsToldWhichLayerItLacksAndWhatToDo) {
-  const auto missing = subprocess_missing(with_view({}), {.landlock_abi = 5, .has_filter = true});
+  const auto missing = subprocess_missing(with_view({}), {.landlock_abi = 0, .has_filter = true});
   ASSERT_EQ(missing.size(), 1U);
-  EXPECT_EQ(missing.front().id, LayerId::landlock_scope);
-  EXPECT_EQ(missing.front().why,
-            "the kernel offers Landlock ABI 5, and 6 is the least that keeps signals from other processes of "
-            "the caller's");
-  EXPECT_EQ(missing.front().fix, "boot Linux 6.12 or newer, or use --isolation namespace");
+  EXPECT_EQ(missing.front().id, LayerId::landlock);
+  EXPECT_EQ(
+      missing.front().why,
+      "the kernel offers Landlock ABI 0, and 1 is the least that keeps files away; without a box nothing "
+      "else does");
+  EXPECT_EQ(missing.front().fix,
+            "boot Linux 5.13 or newer with landlock in the lsm= list, or use --isolation namespace");
 }
 
 TEST(Subprocess, NeedsNoNamespaceButTheKernelsFilterAndLandlock) {
@@ -188,7 +190,10 @@ TEST(Subprocess, NeedsNoNamespaceButTheKernelsFilterAndLandlock) {
       {{.landlock_abi = 6, .has_filter = true}, {}},
       {{.landlock_abi = 6, .has_filter = true, .user_namespaces = true}, {}},
       {{.landlock_abi = 6, .has_filter = false}, {LayerId::syscall_filter}},
-      {{.landlock_abi = 0, .has_filter = true}, {LayerId::landlock, LayerId::landlock_scope}},
+      {{.landlock_abi = 5, .has_filter = true}, {}},
+      {{.landlock_abi = 1, .has_filter = true}, {}},
+      {{.landlock_abi = 0, .has_filter = true}, {LayerId::landlock}},
+      {{.landlock_abi = -1, .has_filter = true}, {LayerId::landlock}},
   };
   for (const auto& [probe, expected] : rows) {
     std::vector<LayerId> missing;

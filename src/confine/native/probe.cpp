@@ -14,15 +14,6 @@
 namespace cloche {
 namespace {
 
-int offered_landlock() {
-#ifdef CLOCHE_TEST_HOOKS
-  // Only in builds for tests: how an older kernel is met. A release has no such knob.
-  if (const char* text = std::getenv("CLOCHE_TEST_LANDLOCK_ABI"))
-    return std::atoi(text);  // NOLINT(cert-err34-c)
-#endif
-  return kernel::landlock_abi();
-}
-
 // The sysctl's number, or `absent` when this kernel does not have it.
 long sysctl(const char* path, long absent) {
   const auto text = sys::read_small_file(path);
@@ -49,6 +40,15 @@ bool is_chrooted() {
 }
 
 }  // namespace
+
+int offered_landlock_abi() {
+#ifdef CLOCHE_TEST_HOOKS
+  // Only in builds for tests: how an older kernel is met. A release has no such knob.
+  if (const char* text = std::getenv("CLOCHE_TEST_LANDLOCK_ABI"))
+    return std::atoi(text);  // NOLINT(cert-err34-c)
+#endif
+  return kernel::landlock_abi();
+}
 
 UserNamespaceSwitches user_namespace_switches() {
   return {.most = sysctl("/proc/sys/user/max_user_namespaces", 1),
@@ -78,7 +78,7 @@ Error with_cause_seen(Error error) {
 
 HostProbe probe_host() {
   HostProbe probe;
-  probe.landlock_abi = offered_landlock();
+  probe.landlock_abi = offered_landlock_abi();
   probe.has_filter = ::prctl(PR_GET_SECCOMP) >= 0;
   probe.user_namespaces = sysctl("/proc/sys/user/max_user_namespaces", 1) > 0;
   if (!probe.user_namespaces) probe.user_namespaces_fix = fix_for_user_namespaces({.most = 0});

@@ -6,6 +6,9 @@
 
 namespace cloche {
 
+// What the kernel says; below 1 there is none.
+int offered_landlock_abi();
+
 HostProbe probe_host();
 
 // What a host says about user namespaces; the defaults are those of a kernel without such a switch.

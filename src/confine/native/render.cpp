@@ -98,7 +98,6 @@ std::vector<Layer> layers_for(const ConfinementPlan& plan, const HostProbe& prob
       {LayerId::uts_namespace, "utsns"},
       {LayerId::cgroup_namespace, "cgroupns"},
       {LayerId::syscall_filter, "seccomp"},
-      {LayerId::landlock, "landlock-abi" + std::to_string(probe.landlock_abi)},
       {LayerId::no_new_privileges, "prctl"},
       {LayerId::no_capabilities, "capset+securebits"},
       {LayerId::session_keyring, "keyctl"},
@@ -107,16 +106,18 @@ std::vector<Layer> layers_for(const ConfinementPlan& plan, const HostProbe& prob
                                    ? "rlimit-userns"
                                    : std::string(name_of(resources.memory_by)) + "+rlimit-userns"},
   };
-  if (probe.landlock_abi >= scoping_landlock_abi)
-    layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  add_landlock(layers, plan, probe);
+  std::ranges::stable_sort(layers, {}, &Layer::id);  // as all_layers has them
   leave_out_shared(layers, plan);
   return layers;
 }
 
 }  // namespace
 
-int least_landlock_abi_of(const ConfinementPlan& plan) {
-  return plan.network == Network::of_host ? scoping_landlock_abi : least_landlock_abi;
+void add_landlock(std::vector<Layer>& layers, const ConfinementPlan& plan, const HostProbe& probe) {
+  const LandlockSupport support = landlock_support(plan.level, probe.landlock_abi);
+  if (!support.files_by.empty()) layers.push_back({LayerId::landlock, support.files_by});
+  if (!support.scope_by.empty()) layers.push_back({LayerId::landlock_scope, support.scope_by});
 }
 
 void leave_out_shared(std::vector<Layer>& layers, const ConfinementPlan& plan) {
@@ -156,15 +157,33 @@ wire::MountText mount_for(const ViewEntry& entry, bool existing, const CallResou
 
 namespace {
 
-MissingLayer missing_scope(const ConfinementPlan& plan, const HostProbe& probe) {
-  const bool networked = plan.network == Network::of_host;
+std::string offered_and(const HostProbe& probe, int least) {
+  return "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) + ", and " +
+         std::to_string(least) + " is the least that ";
+}
+
+MissingLayer missing_landlock(const ConfinementPlan& plan, const HostProbe& probe) {
+  if (plan.level == IsolationLevel::subprocess) {
+    return {
+        LayerId::landlock,
+        offered_and(probe, least_alone_landlock_abi) + "keeps files away; without a box nothing else does",
+        "boot Linux 5.13 or newer with landlock in the lsm= list, or use --isolation namespace"};
+  }
+  std::string fix = "boot Linux 5.19 or newer with landlock in the lsm= list";
+  if (plan.level == IsolationLevel::namespaces)
+    fix += ", or go on without it: \"landlock\": \"optional\" in the configuration";
+  return {LayerId::landlock,
+          offered_and(probe, least_landlock_abi) +
+              "checks files a second time and lets them be moved between directories",
+          std::move(fix)};
+}
+
+// The level subprocess has the scope wherever it has Landlock; elsewhere only a network of the host's needs
+// it.
+MissingLayer missing_scope(const HostProbe& probe) {
   return {LayerId::landlock_scope,
-          "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) + ", and " +
-              std::to_string(scoping_landlock_abi) + " is the least that keeps " +
-              (networked ? "the abstract sockets of the host's network away"
-                         : "signals from other processes of the caller's"),
-          networked ? "boot Linux 6.12 or newer, or leave --net-host out"
-                    : "boot Linux 6.12 or newer, or use --isolation namespace"};
+          offered_and(probe, scoping_landlock_abi) + "keeps the abstract sockets of the host's network away",
+          "boot Linux 6.12 or newer, or leave --net-host out"};
 }
 
 }  // namespace
@@ -178,14 +197,12 @@ std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const Host
     missing.push_back(
         {LayerId::user_ids, "user namespaces cannot be created here", probe.user_namespaces_fix});
   }
-  if (needs(LayerId::landlock) && probe.landlock_abi < least_landlock_abi) {
-    missing.push_back({LayerId::landlock,
-                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) +
-                           ", and " + std::to_string(least_landlock_abi) + " is the least that is safe",
-                       "boot Linux 5.19 or newer with landlock in the lsm= list"});
-  }
-  if (needs(LayerId::landlock_scope) && probe.landlock_abi < scoping_landlock_abi)
-    missing.push_back(missing_scope(plan, probe));
+  const LandlockSupport support = landlock_support(plan.level, probe.landlock_abi);
+  if (needs(LayerId::landlock) && support.files_by.empty()) missing.push_back(missing_landlock(plan, probe));
+  // Without a box it comes and goes with the other.
+  const bool said = plan.level == IsolationLevel::subprocess && needs(LayerId::landlock);
+  if (needs(LayerId::landlock_scope) && support.scope_by.empty() && !said)
+    missing.push_back(missing_scope(probe));
   if (needs(LayerId::syscall_filter) && !probe.has_filter) {
     missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter",
                        "boot a kernel with CONFIG_SECCOMP_FILTER"});
@@ -205,11 +222,11 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
   jail.umask = plan.umask;
-  jail.landlock_abi = static_cast<uint32_t>(least_landlock_abi_of(plan));
+  jail.landlock_abi = static_cast<uint32_t>(landlock_support(plan.level, probe.landlock_abi).abi);
   jail.directory = plan.directory;
   jail.judged_directory = resources.directory;
   jail.mounts = mounts_for(plan, resources);
-  jail.rules = rules_for(plan);
+  if (jail.landlock_abi != 0) jail.rules = rules_for(plan);
   jail.limits = limits_for(plan.limits, resources.memory_by);
   jail.listeners = listeners_for(plan);
   jail.programs = program_candidates(plan);

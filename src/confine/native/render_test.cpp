@@ -257,6 +257,19 @@ TEST(MissingLayers, IsRequiredMinusOffered) {
   }
 }
 
+// By the operator's word the level namespace goes on, and names no layer that is not there.
+TEST(Render, WithoutLandlockThereIsNeitherARuleNorALayer) {
+  ConfinementPlan plan = default_plan();
+  std::erase(plan.required, LayerId::landlock);
+  for (int abi : {-1, 0, 1}) {
+    EXPECT_TRUE(missing_layers(plan, {abi, true, true, {}}).empty()) << abi;
+    const LaunchSpec spec = render(plan, {abi, true, true, {}}, {});
+    EXPECT_EQ(spec.jail.landlock_abi, 0U) << abi;
+    EXPECT_TRUE(spec.jail.rules.empty()) << abi;
+    for (const Layer& layer : spec.layers) EXPECT_NE(layer.id, LayerId::landlock) << abi;
+  }
+}
+
 TEST(MissingLayers, WhatIsNotRequiredIsNotMissing) {
   ConfinementPlan plan;
   plan.required.clear();

@@ -55,6 +55,16 @@ Setting<Missing> missing_under(const Switches& switches, const Setting<Missing>&
              : missing;
 }
 
+// As calls have it: `missing: degrade` says it too, and a level that the managed file names may take it back.
+Setting<Landlock> landlock_under(const Switches& switches, const Settings& settings) {
+  const Landlock wanted = landlock_wanted(settings, switches);
+  if (wanted == settings.landlock.value) return settings.landlock;
+  if (wanted == Landlock::optional) return in_place_of(settings.landlock, wanted, settings.missing.origin);
+  return in_place_of(settings.landlock, wanted,
+                     switches.required ? Origin{Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"}
+                                       : settings.isolation.origin);
+}
+
 // Of the files', the flag's and the profile's level the highest.
 Setting<IsolationLevel> highest_level(Setting<IsolationLevel> setting, const RunRequest& operators,
                                       const ChosenProfile& profile) {
@@ -240,6 +250,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       plain("isolation", highest_level(settings.isolation, options.operators, profile)),
       backend_key(options.operators),
       plain("missing", missing_under(switches, settings.missing)),
+      plain("landlock", landlock_under(switches, settings)),
       plain("commands", with_asked(settings.commands, options.asked.commands, "--commands")),
       plain("tool_path", settings.tool_path),
       shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),

@@ -88,6 +88,12 @@ TEST(ConfigCommand, IsolationIsWhatACallWouldGet) {
 TEST(ConfigCommand, WhatIsRequiredIsNeverDegraded) {
   const FileTexts degrading = {.user = R"({"missing": "degrade"})"};
   EXPECT_EQ(line_of(keys_of(degrading), "missing"), "\"degrade\" U:1");
+  EXPECT_EQ(line_of(keys_of(degrading), "landlock"), "\"optional\" U:1");
+  EXPECT_EQ(line_of(keys_of(degrading, {"CLOCHE_REQUIRE_SANDBOX=yes"}), "landlock"), "\"required\" default");
+  EXPECT_EQ(
+      line_of(keys_of({.managed = R"({"isolation": "container"})", .user = R"({"landlock": "optional"})"}),
+              "landlock"),
+      "\"required\" M:1 <\"optional\" U:1");
   EXPECT_EQ(line_of(keys_of(degrading, {"CLOCHE_REQUIRE_SANDBOX=yes"}), "missing"),
             "\"refuse\" CLOCHE_REQUIRE_SANDBOX <\"degrade\" U:1");
 }

@@ -13,6 +13,7 @@
 #include "confine/boxes/oci.hpp"
 #include "confine/boxes/seatbelt.hpp"
 #include "confine/kernel_rules.hpp"
+#include "confine/native/probe.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -48,6 +49,7 @@ Result<Runtime> runtime_named(const std::string& name) {
 
 Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
   BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
+  parts.inner.landlock_abi = landlock_support(plan.level, offered_landlock_abi()).abi;
   parts.texts = TRY(store_texts(plan, texts_in(plan), installation.state));
   Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
   TRY(check_bwrap_words(wrapped.argv));
@@ -71,6 +73,7 @@ std::map<uint32_t, uint64_t> own_hard_limits(const ConfinementPlan& plan) {
 // runsc does that by itself: it makes its own user namespace.
 OciOptions oci_options(const ConfinementPlan& plan, const WrapArguments& arguments) {
   OciOptions options;
+  options.parts.inner.landlock_abi = landlock_support(plan.level, offered_landlock_abi()).abi;
   options.inside_uid = options.inside_gid = 0;
   options.highest_limits = own_hard_limits(plan);
   options.mounts = look_at_source_mounts(plan);

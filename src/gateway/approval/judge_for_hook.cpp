@@ -1,5 +1,7 @@
 #include "gateway/approval/judge_for_hook.hpp"
 
+#include <algorithm>
+
 #include "base/text/visible_text.hpp"
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/configuration/rule_gate.hpp"
@@ -77,7 +79,10 @@ void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
 // What the command itself would end with. An agent that hears a yes believes that it runs.
 std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
   if (!is_isolated(judged)) return std::nullopt;
-  const Offer offer = gateway.session().levels->offer(judged.plan()->backend);
+  const auto& plan = *judged.plan();
+  const auto landlock = std::ranges::find(plan.required, LayerId::landlock);
+  const Offer offer = gateway.session().levels->offer(
+      plan.backend, landlock == plan.required.end() ? Landlock::optional : Landlock::required);
   if (offer.works || !offer.tried) return std::nullopt;
   return Error{Cause::missing_layer, offer.why, 0, offer.fix, offer.layer};
 }

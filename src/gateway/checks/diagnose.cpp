@@ -168,11 +168,16 @@ std::string workspace_here(const Environment& environment) {
 // What a command gets that asks for nothing, as it is configured here.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   IsolationLevels levels(environment, installation);
+  const auto configured = load_configuration(environment, installation, workspace_here(environment));
+  const auto switches = switches_of(environment);
+  const Landlock landlock = configured.ok() && switches.ok()
+                                ? landlock_wanted(configured.value().settings, switches.value())
+                                : Landlock::required;
   for (Backend backend : all_backends) {
     if (backend != Backend::none)
-      diagnosis.backends.push_back({backend, levels.offer(backend, IsolationLevels::Looking::fresh)});
+      diagnosis.backends.push_back(
+          {backend, levels.offer(backend, landlock, IsolationLevels::Looking::fresh)});
   }
-  const auto configured = load_configuration(environment, installation, workspace_here(environment));
   if (!configured.ok()) return;  // said as a misconfiguration
   look_at_profiles(diagnosis, configured.value(), environment, installation);
   look_at_approvers(diagnosis, configured.value().rules);

@@ -3,12 +3,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
+#include "confine/landlock_support.hpp"
+#include "confine/native/probe.hpp"
 #include "confine/supervise/outcome_of_call.hpp"
 #include "gateway/checks/own_run.hpp"
 #include "gateway/checks/scratch_workspace.hpp"
@@ -67,6 +70,15 @@ void add_identity(Sha256& hash, const std::string& path) {
   hash.add(":").add(std::to_string(seen.st_ctim.tv_sec)).add(":").add(std::to_string(seen.st_ctim.tv_nsec));
 }
 
+// Nothing else would say so: everything that is required holds.
+void note_landlock(Choice& choice) {
+  const int offered = offered_landlock_abi();
+  if (landlock_support(IsolationLevel::namespaces, offered).abi != 0) return;
+  choice.notes.push_back("the layer landlock is missing here: the kernel offers Landlock ABI " +
+                         std::to_string(std::max(offered, 0)) +
+                         "; the isolation level namespace goes on without it");
+}
+
 }  // namespace
 
 Result<Switches> switches_of(const Environment& environment) {
@@ -86,32 +98,35 @@ Result<Switches> switches_of(const Environment& environment) {
 IsolationLevels::IsolationLevels(Environment environment, Installation installation)
     : environment_(std::move(environment)), installation_(std::move(installation)) {}
 
-Offer IsolationLevels::offer(Backend backend, Looking looking) {
+Offer IsolationLevels::offer(Backend backend, Landlock landlock, Looking looking) {
   const std::lock_guard held(lock_);
-  const auto known = known_.find(backend);
+  // The others do not do without it.
+  const Asked asked{backend, backend == Backend::native ? landlock : Landlock::required};
+  const auto known = known_.find(asked);
   if (looking == Looking::remembered && known != known_.end()) return known->second;
-  const std::string file = file_for(backend);
+  const std::string file = file_for(asked);
   if (looking == Looking::remembered) {
     if (const auto kept = file.empty() ? Result<std::string>(Error{}) : read_private_file(file, most_bytes);
         kept.ok()) {
-      if (const auto offer = offer_in(kept.value())) return known_[backend] = *offer;
+      if (const auto offer = offer_in(kept.value())) return known_[asked] = *offer;
     }
   }
-  Offer offer = try_out(backend);
-  for (int again = 0; again < most_again && offer.cut_short; ++again) offer = try_out(backend);
+  Offer offer = try_out(asked);
+  for (int again = 0; again < most_again && offer.cut_short; ++again) offer = try_out(asked);
   if (!offer.tried) return offer;  // nothing is known, so there is nothing to remember
   if (!file.empty()) write_private_file(file, text_of(offer));
-  return known_[backend] = std::move(offer);
+  return known_[asked] = std::move(offer);
 }
 
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
-Offer IsolationLevels::try_out(Backend backend) const {
+Offer IsolationLevels::try_out(const Asked& asked) const {
   const ScratchWorkspace place("ladder", environment_, installation_.state);
   if (place.path().empty())
     return {.tried = false, .why = place.why_not().what.text(), .fix = place.why_not().fix.text()};
   RunRequest request = in_scratch(place, {"/bin/true"});
-  request.level = level_of(backend);
-  request.backend = backend;
+  request.level = level_of(asked.first);
+  request.backend = asked.first;
+  request.landlock = asked.second;
   const auto ran = run_own(request, environment_, installation_);
   if (!ran.ok() && ran.error().cause == Cause::interrupted) return cut_short(ran.error().what);
   if (!ran.ok()) {
@@ -126,11 +141,13 @@ Offer IsolationLevels::try_out(Backend backend) const {
   return {.works = true};
 }
 
-std::string IsolationLevels::file_for(Backend backend) const {
+std::string IsolationLevels::file_for(const Asked& asked) const {
+  const auto [backend, landlock] = asked;
   const auto boot = sys::read_small_file("/proc/sys/kernel/random/boot_id");
   if (installation_.state.empty() || !boot.ok()) return {};
   Sha256 hash;
   hash.add(boot.value()).add(name_of(backend)).add(std::to_string(::geteuid()));
+  if (landlock == Landlock::optional) hash.add("landlock optional");
   // What works out here may not in a container that has this directory too, and the other way round.
   for (const char* path : {"/proc/self/ns/user", "/proc/self/ns/mnt"}) {
     const auto name = sys::read_link(path);
@@ -141,6 +158,18 @@ std::string IsolationLevels::file_for(Backend backend) const {
   return installation_.state + "/backends/" + hash.finish();
 }
 
+Landlock landlock_wanted(const Settings& settings, const Switches& switches) {
+  if (switches.required) return Landlock::required;
+  const auto& missing = settings.missing;
+  const auto& landlock = settings.landlock;
+  const bool managed_may =
+      (landlock.managed && landlock.managed->value == Landlock::optional) ||
+      (!landlock.managed && missing.managed && missing.managed->value == Missing::degrade);
+  if (settings.isolation.managed && !managed_may) return Landlock::required;
+  if (landlock.is_set()) return landlock.value;
+  return missing.value == Missing::degrade ? Landlock::optional : Landlock::required;
+}
+
 Result<Wish> wish_for(const Settings& settings, const Environment& environment, FrontEnd front_end) {
   const Switches switches = TRY(switches_of(environment));
   Wish wish;
@@ -149,6 +178,7 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
   const auto& missing = settings.missing.managed;
   if (settings.isolation.managed && !(missing && missing->value == Missing::degrade))
     wish.lowest = settings.isolation.managed->value;
+  wish.landlock = landlock_wanted(settings, switches);
   wish.required = switches.required;
   // A managed file that says `enabled` is above every variable.
   const bool always_on = settings.enabled.managed && settings.enabled.managed->value;
@@ -163,9 +193,11 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
 Result<Choice> choose_backend(RunRequest& request, Wish wish, IsolationLevels& levels) {
   wish.level = request.level;
   wish.backend = request.backend;
-  Choice choice = TRY(choose(wish, [&](Backend backend) { return levels.offer(backend); }));
+  Choice choice = TRY(choose(wish, [&](Backend backend) { return levels.offer(backend, wish.landlock); }));
   request.backend = choice.backend;
   request.level = level_of(choice.backend);
+  request.landlock = wish.landlock;
+  if (choice.backend == Backend::native && wish.landlock == Landlock::optional) note_landlock(choice);
   return choice;
 }
 

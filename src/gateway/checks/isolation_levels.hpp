@@ -32,17 +32,22 @@ class IsolationLevels {
 
   // Thread-safe. `fresh`: whatever is remembered.
   enum class Looking { remembered, fresh };
-  Offer offer(Backend backend, Looking looking = Looking::remembered);
+  Offer offer(Backend backend, Landlock landlock, Looking looking = Looking::remembered);
 
  private:
-  Offer try_out(Backend backend) const;
-  std::string file_for(Backend backend) const;
+  using Asked = std::pair<Backend, Landlock>;
+  Offer try_out(const Asked& asked) const;
+  std::string file_for(const Asked& asked) const;
 
   Environment environment_;
   Installation installation_;
   std::mutex lock_;
-  std::map<Backend, Offer> known_;
+  std::map<Asked, Offer> known_;
 };
+
+// Whether the level namespace goes on without Landlock. `missing: degrade` says so too, but not against a
+// word of the operator's on Landlock itself, and like it not below a level that the managed file names.
+Landlock landlock_wanted(const Settings& settings, const Switches& switches);
 
 // How an operator wants it, from the configuration and the environment.
 Result<Wish> wish_for(const Settings& settings, const Environment& environment, FrontEnd front_end);

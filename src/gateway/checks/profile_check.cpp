@@ -37,7 +37,7 @@ Result<void> take_box_here(RunRequest& request, const Terms& terms) {
   IsolationLevels levels(terms.environment, terms.installation);
   const Choice choice = TRY(choose_backend(request, wish, levels));
   if (choice.backend == Backend::none) return {};  // by the operator's own switch
-  const Offer offer = levels.offer(choice.backend);
+  const Offer offer = levels.offer(choice.backend, request.landlock);
   if (offer.works) return {};
   const bool by_profile = terms.profile.isolation == request.isolation;
   return refusal((by_profile ? terms.profile.source : text_of(terms.settings.isolation.origin)) +

@@ -131,6 +131,34 @@ TEST(WishFor, OnlyTheManagedFileLetsItsOwnRungBeSteppedDownFrom) {
   }
 }
 
+TEST(LandlockWanted, IsRequiredUnlessTheOperatorSaysOtherwise) {
+  struct Row {
+    FileTexts files;
+    Landlock landlock;
+    Switches switches = {};
+  };
+  constexpr auto required = Landlock::required;
+  constexpr auto optional = Landlock::optional;
+  const Row rows[] = {
+      {{}, required},
+      {{.user = R"({"landlock": "optional"})"}, optional},
+      {{.user = R"({"missing": "degrade"})"}, optional},
+      {{.user = R"({"missing": "degrade"})"}, required, {.required = true}},
+      {{.user = R"({"landlock": "optional"})"}, required, {.required = true}},
+      {{.managed = R"({"landlock": "required"})", .user = R"({"missing": "degrade"})"}, required},
+      {{.managed = R"({"landlock": "required"})", .user = R"({"landlock": "optional"})"}, required},
+      {{.user = R"({"landlock": "required", "missing": "degrade"})"}, required},
+      {{.managed = R"({"isolation": "namespace"})", .user = R"({"missing": "degrade"})"}, required},
+      {{.managed = R"({"isolation": "namespace"})", .user = R"({"landlock": "optional"})"}, required},
+      {{.managed = R"({"isolation": "namespace", "landlock": "optional"})"}, optional},
+      {{.managed = R"({"isolation": "namespace", "missing": "degrade"})"}, optional},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(landlock_wanted(configured(row.files).settings, row.switches), row.landlock)
+        << row.files.managed << " | " << row.files.user;
+  }
+}
+
 TEST(ChosenProfile, AnUnknownNameRefusesWithItsPlace) {
   const Configuration configuration = configured({.user = "{\n\"default_profile\": \"nobodys\"}"});
   const auto chosen = chosen_profile(configuration.settings, configuration.profiles, {"run_shell", {}});

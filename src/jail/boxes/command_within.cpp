@@ -43,7 +43,7 @@ int become_asking_command(void* given) {
   auto& asking = *static_cast<Asking*>(given);
   begin_session(asking.terminal);  // in the table of both; the other has no use for its first three
   asking.step = Step::landlock;
-  if (asking.plan.landlock_abi != 0 && !leave_wardens_domain()) give_up(asking);
+  if (asking.plan.landlock_abi != 0 && !leave_wardens_domain(asking.plan.landlock_abi)) give_up(asking);
   asking.step = Step::seccomp;
   if (!filter_calls_asking(asking.plan, asking.listener)) give_up(asking);
   if (kernel::leave_descriptors(3) != 0) give_up(asking);

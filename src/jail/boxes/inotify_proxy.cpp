@@ -13,9 +13,11 @@
 namespace cloche::jail {
 namespace {
 
-// Of the thread itself: it may have a table of its own.
+// Of the thread itself: it may have a table of its own. A kernel that knows no pidfd of a thread (before 6.9)
+// knows that of a process by the number of its first thread.
 int take_descriptor(const WardenPeer& peer, int descriptor) {
-  const Handle thread(kernel::pidfd_of_thread(peer.thread));
+  const int of_thread = kernel::pidfd_of_thread(peer.thread);
+  const Handle thread(of_thread < 0 && errno == EINVAL ? kernel::pidfd_open(peer.thread) : of_thread);
   return thread.missing() ? -1 : kernel::pidfd_getfd(thread.get(), descriptor);
 }
 

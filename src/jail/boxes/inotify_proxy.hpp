@@ -16,6 +16,7 @@ namespace cloche::jail {
 struct Answer {
   int error = 0;  // an errno, or
   int64_t value = 0;
+  bool goes_on = false;  // the kernel carries the call out
 };
 
 Answer add_watch(const WardenPeer& peer, const WardenRequest& asked);

@@ -11,6 +11,7 @@
 
 #include "jail/boxes/inotify_proxy.hpp"
 #include "jail/boxes/scheduling_proxy.hpp"
+#include "jail/boxes/signal_proxy.hpp"
 #include "jail/boxes/warden_object.hpp"
 #include "jail/boxes/warden_peer.hpp"
 #include "jail/boxes/warden_request.hpp"
@@ -91,6 +92,7 @@ Answer answer(const WardenPeer& peer, const WardenRequest& asked) {
     case WardenRequest::Change::times: return {.error = change(peer, asked)};
     case WardenRequest::Change::schedule: return {.error = set_schedule(peer, asked.schedule)};
     case WardenRequest::Change::watch: return add_watch(peer, asked);
+    case WardenRequest::Change::signal: return judge_signal(peer, asked.signal);
     case WardenRequest::Change::nothing: break;
   }
   return {.error = EPERM};
@@ -118,6 +120,7 @@ void answer_one(int listener) {
   const WardenPeer peer{listener, in.asked.id, static_cast<pid_t>(in.asked.pid)};
   out.reply.id = peer.id;
   const Answer given = answer(peer, asked_by(in.asked.data));
+  if (given.goes_on) out.reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   out.reply.error = -given.error;
   out.reply.val = given.value;
   ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);

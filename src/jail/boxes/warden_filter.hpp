@@ -34,6 +34,9 @@ inline constexpr int warden_calls[] = {
     SYS_ioprio_set,  // likewise, of a thread of the asking process
     SYS_pidfd_open,
     SYS_pidfd_getfd,
+    SYS_pidfd_send_signal,
+    SYS_getpgid,            // a signal to a descendant
+    SYS_getdents64,         // and which processes there are
     SYS_inotify_add_watch,  // likewise, to what the one who asks listens to
     SYS_read,
     SYS_recvfrom,  // signals, and the supervisor's words

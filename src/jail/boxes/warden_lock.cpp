@@ -37,13 +37,15 @@ bool set_commands_limits(const wire::Plan& plan) {
   return true;
 }
 
-bool leave_wardens_domain() {
+bool leave_wardens_domain(uint32_t landlock_abi) {
   kernel::RulesetAttributes attributes{};
   // Every layer forbids to move files between directories unless it says otherwise; the layer of the plan's
-  // own rules is the one that judges that.
-  attributes.files = LANDLOCK_ACCESS_FS_REFER;
-  attributes.scope = kernel::landlock::scope_signals;
-  const int ruleset = kernel::landlock_create_ruleset(&attributes, sizeof attributes);
+  // own rules is the one that judges that. ABI 1 forbids it always; the right stands for none there.
+  attributes.files = landlock_abi < 2 ? LANDLOCK_ACCESS_FS_MAKE_BLOCK : LANDLOCK_ACCESS_FS_REFER;
+  const bool scoped = landlock_abi >= 6;
+  if (scoped) attributes.scope = kernel::landlock::scope_signals;
+  const int ruleset =
+      kernel::landlock_create_ruleset(&attributes, scoped ? sizeof attributes : sizeof attributes.files);
   landlock_path_beneath_attr everywhere{};
   everywhere.allowed_access = attributes.files;
   everywhere.parent_fd = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -58,10 +60,16 @@ bool leave_wardens_domain() {
 bool filter_calls_asking(const wire::Plan& plan, int& listener) {
   // Before the other: that one is the last word on what may be added.
   if (plan.has(wire::host_network) && install_filter(code_of(network_sockets_filter), 0) != 0) return false;
-  const std::span<const sock_filter> code = code_of(variant_for(plan));
-  // Once a question was taken, no signal makes the command ask it again.
-  listener =
-      install_filter(code, SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel::seccomp_wait_killable_once_received);
+  // What this Landlock does not look at yet.
+  if (plan.landlock_abi < 3 && install_filter(code_of(truncation_filter), 0) != 0) return false;
+  const bool scoped = plan.landlock_abi >= 6;
+  if (!scoped && install_filter(code_of(owned_signals_filter), 0) != 0) return false;
+  static Filter variant;
+  variant = scoped ? variant_for(plan) : asking_about_signals(variant_for(plan));
+  const std::span<const sock_filter> code = code_of(variant);
+  // Once a question was taken, no signal makes the command ask it again. Linux has had that as long as ABI 2.
+  const unsigned asked_once = plan.landlock_abi >= 2 ? kernel::seccomp_wait_killable_once_received : 0;
+  listener = install_filter(code, SECCOMP_FILTER_FLAG_NEW_LISTENER | asked_once);
   return listener >= 0 || (errno == EBUSY && install_filter(code, 0) == 0);
 }
 

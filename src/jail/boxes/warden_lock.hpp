@@ -15,7 +15,9 @@ bool set_commands_limits(const wire::Plan& plan);
 // A domain within the warden's, so that no signal of the command reaches the warden, and the warden's still
 // reach it. In one domain with it the command could end, or stop, the process that answers, reaps and
 // reports.
-bool leave_wardens_domain();
+// Where Landlock knows no scope (its ABI below 6) the warden judges signals instead, and the domain keeps the
+// command from tracing alone.
+bool leave_wardens_domain(uint32_t landlock_abi);
 // The warden's listener in `listener`, or -1 where a program around us listens already, so that what a warden
 // would have to carry out is ENOSYS. False when there is no filter.
 bool filter_calls_asking(const wire::Plan& plan, int& listener);

@@ -12,7 +12,7 @@
 namespace cloche::jail {
 
 struct WardenRequest {
-  enum class Change : unsigned char { nothing, mode, owner, times, schedule, watch };
+  enum class Change : unsigned char { nothing, mode, owner, times, schedule, watch, signal };
   // How the times lie in memory. `now` is no address at all.
   enum class Times : unsigned char { now, seconds, microseconds, nanoseconds };
 
@@ -41,6 +41,16 @@ struct WardenRequest {
     bool operator==(const Schedule&) const = default;
   };
   Schedule schedule = {};
+
+  // Whom a signal is for.
+  struct Signal {
+    int process = 0;  // 0 and below: a group of processes
+    int thread = 0;   // of the process, or of any; 0: none is named
+    int number = 0;
+
+    bool operator==(const Signal&) const = default;
+  };
+  Signal signal = {};
 
   // What is to be heard of the object (inotify), and by which descriptor.
   uint32_t events = 0;
@@ -115,6 +125,10 @@ constexpr WardenRequest prioritised(const seccomp_data& call, uint32_t process) 
       {.number = call.nr, .thread = int_of(a[1]), .of = of, .word = static_cast<uint32_t>(a[2])});
 }
 
+constexpr WardenRequest signalled(WardenRequest::Signal signal) {
+  return {.change = WardenRequest::Change::signal, .signal = signal};
+}
+
 constexpr WardenRequest schedule_of(const seccomp_data& call) {
   constexpr uint32_t size_of_parameters = 4;
   constexpr uint64_t most = WardenRequest::Schedule::most_bytes;
@@ -175,6 +189,13 @@ constexpr WardenRequest asked_by(const seccomp_data& call) {
     case SYS_utimensat:
       return detail::with_flags(detail::with_times(times_of(a[0], a[1]), Times::nanoseconds, a[2]), a[3]);
     case SYS_inotify_add_watch: return detail::watched(a[0], a[1], a[2]);
+    case SYS_kill:
+      return detail::signalled({.process = detail::int_of(a[0]), .number = detail::int_of(a[1])});
+    case SYS_tkill:
+      return detail::signalled({.thread = detail::int_of(a[0]), .number = detail::int_of(a[1])});
+    case SYS_tgkill:
+      return detail::signalled(
+          {.process = detail::int_of(a[0]), .thread = detail::int_of(a[1]), .number = detail::int_of(a[2])});
     default: return detail::schedule_of(call);
   }
 }

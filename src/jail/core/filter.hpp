@@ -114,6 +114,9 @@ inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
                                               0x53564d41 /* SET_VMA names */,
                                               0x59616d61 /* SET_PTRACER: whom Yama lets trace us */};
 inline constexpr uint32_t allowed_personas[] = {0, 0x0040000 /* ADDR_NO_RANDOMIZE */, 0xffffffff /* ask */};
+// Compared with the architecture, which it is not: so no signal is asked about, until it is made one that is
+// (see asking_about_signals).
+inline constexpr uint32_t signals_are_asked = 0xc10c0003;
 inline constexpr uint32_t last_seccomp_operation = 2;  // strict, filter, is-this-action-there
 
 void jump_is_too_far();  // never defined: only an attempt to compile a filter that does not fit would call it
@@ -352,6 +355,7 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
     case Action::of_oneself: out.load_argument(0); return out.if_equal(0, To::allow, To::ask);
     case Action::of_one_oneself: return check_priority(out);
     case Action::by_warden: return out.go(To::ask);
+    case Action::signal: out.load_arch(); return out.if_equal(signals_are_asked, To::ask, To::allow);
     case Action::attributes: return out.go(To::unsupported);
     case Action::absent:
     case Action::allow:
@@ -386,7 +390,8 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
     if (action == Action::host_wide) action = is_host(around) ? Action::refuse : Action::allow;
     if (action == Action::networked) action = around == Around::host ? Action::refuse : Action::allow;
     const bool in_view_alone = action == Action::by_warden || action == Action::attributes ||
-                               action == Action::of_oneself || action == Action::of_one_oneself;
+                               action == Action::of_oneself || action == Action::of_one_oneself ||
+                               action == Action::signal;
     if (!is_host(around) && in_view_alone) action = Action::allow;
     if (is_host(around) && action == Action::socket_kind)
       action = around == Around::host ? Action::refuse : Action::allow;
@@ -406,7 +411,7 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
   return ranges;
 }
 
-inline constexpr size_t action_count = static_cast<size_t>(Action::of_one_oneself) + 1;
+inline constexpr size_t action_count = static_cast<size_t>(Action::signal) + 1;
 
 constexpr bool is_plain(Action action) { return action <= Action::refuse; }
 constexpr To reply_of(Action action) {
@@ -543,6 +548,70 @@ constexpr Filter with_ids(Filter filter, uint32_t user, uint32_t group) {
   return filter;
 }
 
+// For a kernel whose Landlock has no scope: without a box the warden is asked whom a signal reaches.
+constexpr Filter asking_about_signals(Filter filter) {
+  for (size_t i = 0; i < filter.size; ++i) {
+    auto& at = filter.code[i];
+    if (at.code == (BPF_JMP | BPF_JEQ | BPF_K) && at.k == detail::signals_are_asked) at.k = AUDIT_ARCH_X86_64;
+  }
+  return filter;
+}
+
+// Beside it: the ways to a signal that programs seldom take, with a value or by a file that has an owner. A
+// pidfd is answered as by a kernel without them.
+constexpr Filter compile_owned_signals_filter() {
+  using detail::To;
+  constexpr uint32_t set_owner = 8, set_signal = 10,
+                     set_extended_owner = 15;                               // F_SETOWN, F_SETSIG, F_SETOWN_EX
+  constexpr uint32_t set_files_owner = 0x8901, set_sockets_owner = 0x8902;  // FIOSETOWN, SIOCSPGRP
+  detail::Assembler out;
+  out.load_number();
+  out.if_equal(SYS_pidfd_send_signal, To::absent);
+  out.if_equal(SYS_rt_sigqueueinfo, To::refuse);
+  out.if_equal(SYS_rt_tgsigqueueinfo, To::refuse);
+  const size_t not_fcntl = out.unless_equal_skip(SYS_fcntl);
+  out.load_argument(1);
+  out.if_equal(set_owner, To::refuse);
+  out.if_equal(set_signal, To::refuse);
+  out.if_equal(set_extended_owner, To::refuse, To::allow);
+  out.land_when_false(not_fcntl);
+  out.if_equal(SYS_ioctl, To::next, To::allow);
+  out.load_argument(1);
+  out.if_equal(set_files_owner, To::refuse);
+  out.if_equal(set_sockets_owner, To::refuse, To::allow);
+  return out.finish();
+}
+
+namespace detail {
+
+constexpr void check_truncating(Assembler& out, unsigned flags) {
+  constexpr uint32_t truncating = 01000, access = 3, write_only = 1, read_and_write = 2;
+  out.load_argument(flags);
+  out.if_any_bit(truncating, To::next, To::allow);
+  out.mask(access);
+  out.if_equal(write_only, To::allow);
+  out.if_equal(read_and_write, To::allow, To::refuse);
+}
+
+}  // namespace detail
+
+// For a kernel whose Landlock does not look at truncation: refuses what would empty a file without opening it
+// to be written, because that opening is what Landlock judges.
+constexpr Filter compile_truncation_filter() {
+  using detail::To;
+  detail::Assembler out;
+  out.load_number();
+  out.if_equal(SYS_truncate, To::refuse);
+  const size_t not_open = out.unless_equal_skip(SYS_open);
+  detail::check_truncating(out, 1);
+  out.land_when_false(not_open);
+  out.if_equal(SYS_openat, To::next, To::allow);
+  detail::check_truncating(out, 2);
+  return out.finish();
+}
+
+inline constexpr Filter owned_signals_filter = compile_owned_signals_filter();
+inline constexpr Filter truncation_filter = compile_truncation_filter();
 inline constexpr Filter network_sockets_filter = compile_network_sockets_filter();
 inline constexpr Filter command_filter = compile_filter(Tracing::refused, Memory::counted);
 inline constexpr Filter debugging_filter = compile_filter(Tracing::allowed, Memory::counted);

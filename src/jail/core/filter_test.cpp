@@ -119,7 +119,10 @@ struct Variant {
   Tracing tracing;
   Memory memory;
   Around around = Around::namespaces;
+  bool asks_about_signals = false;
 };
+const Filter asking_alone_filter = asking_about_signals(alone_filter);
+const Filter asking_networked_filter = asking_about_signals(watched_networked_debugging_filter);
 const Variant variants[] = {
     {"command", command_filter, Tracing::refused, Memory::counted},
     {"debugging", debugging_filter, Tracing::allowed, Memory::counted},
@@ -137,6 +140,9 @@ const Variant variants[] = {
      Around::host_with_network},
     {"watched networked debugging", watched_networked_debugging_filter, Tracing::allowed, Memory::watched,
      Around::host_with_network},
+    {"asking alone", asking_alone_filter, Tracing::refused, Memory::counted, Around::host, true},
+    {"asking watched networked debugging", asking_networked_filter, Tracing::allowed, Memory::watched,
+     Around::host_with_network, true},
 };
 
 std::span<const sock_filter> code_of(const Filter& filter) {
@@ -175,6 +181,7 @@ class Oracle {
       add_named_sockets();
     }
     add_modes();
+    if (variant.asks_about_signals) add_signals();
     if (is_host(variant.around)) {
       add_what_no_view_keeps_apart();
     } else {
@@ -221,6 +228,7 @@ class Oracle {
           action == Action::allow || (action == Action::tracing && variant.tracing == Tracing::allowed) ||
           (action >= Action::host_wide && variant.around == Around::namespaces) ||
           (action == Action::networked && variant.around != Around::host) ||
+          (action == Action::signal && !variant.asks_about_signals) ||
           (is_kept(action) && variant.memory == Memory::counted && variant.around == Around::namespaces);
       if (allowed) permit(number, {});
       if (allowed || is_host(variant.around)) continue;
@@ -361,6 +369,11 @@ class Oracle {
     }
   }
 
+  void add_signals() {
+    for (int number : {SYS_kill, SYS_tkill, SYS_tgkill})
+      must(seccomp_rule_add(context_.get(), SCMP_ACT_NOTIFY, number, 0));
+  }
+
   // Of 0 by every process, and of any other number, in which some bit is set, by the warden.
   void add_schedule(int number) {
     permit(number, {SCMP_A0(SCMP_CMP_MASKED_EQ, low_word, 0)});
@@ -444,6 +457,7 @@ std::vector<Tried> argument_cases() {
     cases.push_back({number, {whom, any}});
   for (int number : {SYS_setpriority, SYS_ioprio_set})
     cases.push_back({number, {with_upper_halves(small), whom, any}});
+  for (int number : {SYS_kill, SYS_tkill, SYS_tgkill}) cases.push_back({number, {whom, any, any}});
   return cases;
 }
 
@@ -477,10 +491,13 @@ TEST_P(FilterAgainstLibseccomp, AgreesOnEveryNumber) {
   }
 }
 
+bool is_signal(int number) { return number == SYS_kill || number == SYS_tkill || number == SYS_tgkill; }
+
 // In a view they are allowed whatever they say: there is no other user to say it of.
 bool is_plain_in_a_view(int number) {
-  return number == SYS_setpriority || number == SYS_ioprio_set || number == SYS_sched_setparam ||
-         number == SYS_sched_setscheduler || number == SYS_sched_setaffinity || number == SYS_sched_setattr;
+  return is_signal(number) || number == SYS_setpriority || number == SYS_ioprio_set ||
+         number == SYS_sched_setparam || number == SYS_sched_setscheduler ||
+         number == SYS_sched_setaffinity || number == SYS_sched_setattr;
 }
 
 // The warden has every number but 0 to decide.
@@ -654,8 +671,62 @@ TEST(Filter, OnlyWithoutAViewAnybodyIsAsked) {
         asked = asked || asked_by(data).change != WardenRequest::Change::nothing;
         asks = asks || answer_of(variant, data) == ask;
       }
-      EXPECT_EQ(asks, asked && is_host(variant.around)) << variant.name << " " << number;
+      const bool is_asked =
+          is_host(variant.around) && (variant.asks_about_signals || !is_signal(static_cast<int>(number)));
+      EXPECT_EQ(asks, asked && is_asked) << variant.name << " " << number;
     }
+  }
+}
+
+TEST(Filter, BelowTheThirdLandlockNothingIsEmptiedThatWasNotOpenedToBeWritten) {
+  const struct {
+    long number;
+    Arguments arguments;
+    bool allowed;
+  } rows[] = {{SYS_truncate, {7, 0}, false},
+              {SYS_ftruncate, {3, 0}, true},  // of a descriptor that is open to be written
+              {SYS_open, {7, O_RDONLY}, true},
+              {SYS_open, {7, O_RDONLY | O_TRUNC}, false},
+              {SYS_open, {7, 3 | O_TRUNC}, false},  // opened for ioctl alone, and emptied
+              {SYS_open, {7, O_WRONLY | O_TRUNC | O_CREAT}, true},
+              {SYS_open, {7, O_RDWR | O_TRUNC}, true},
+              {SYS_open, {O_TRUNC, O_RDONLY}, true},
+              {SYS_openat, {3, 7, O_RDONLY | O_TRUNC | O_CREAT | O_CLOEXEC}, false},
+              {SYS_openat, {3, 7, (uint64_t{1} << 32) | O_TRUNC}, false},
+              {SYS_openat, {3, 7, O_WRONLY | O_TRUNC}, true},
+              {SYS_openat, {3, O_TRUNC, O_RDONLY}, true},
+              {SYS_creat, {7, 0644}, true},
+              {SYS_read, {3, O_TRUNC, O_TRUNC}, true}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(interpret(code_of(truncation_filter), call(static_cast<uint32_t>(row.number), row.arguments)),
+              row.allowed ? allow : eperm)
+        << row.number << " " << row.arguments[0] << " " << row.arguments[1] << " " << row.arguments[2];
+  }
+}
+
+TEST(Filter, BelowTheSixthLandlockNoSignalIsSentByAFileOrAPidfd) {
+  const struct {
+    long number;
+    Arguments arguments;
+    uint32_t answer;
+  } rows[] = {{SYS_pidfd_send_signal, {3, 9}, enosys},
+              {SYS_rt_sigqueueinfo, {4711, 9}, eperm},
+              {SYS_rt_tgsigqueueinfo, {4711, 4711, 9}, eperm},
+              {SYS_fcntl, {3, F_SETOWN, 4711}, eperm},
+              {SYS_fcntl, {3, F_SETOWN | (uint64_t{1} << 32), 4711}, eperm},
+              {SYS_fcntl, {3, 15 /* F_SETOWN_EX */}, eperm},
+              {SYS_fcntl, {3, 10 /* F_SETSIG */, 9}, eperm},
+              {SYS_fcntl, {F_SETOWN, F_SETFL, O_ASYNC}, allow},
+              {SYS_fcntl, {3, F_GETOWN}, allow},
+              {SYS_ioctl, {3, 0x8901 /* FIOSETOWN */, 7}, eperm},
+              {SYS_ioctl, {3, 0x8902 /* SIOCSPGRP */, 7}, eperm},
+              {SYS_ioctl, {3, 0x5421 /* FIONBIO */, 7}, allow},
+              {SYS_kill, {4711, 9}, allow},  // asked by the other filter
+              {SYS_read, {3, 8, 8}, allow}};
+  for (const auto& row : rows) {
+    const auto data = call(static_cast<uint32_t>(row.number), row.arguments);
+    EXPECT_EQ(interpret(code_of(owned_signals_filter), data), row.answer)
+        << row.number << " " << row.arguments[1];
   }
 }
 

@@ -101,7 +101,7 @@ int close_all_but(int root, Keeper& keeper) {
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
   die_with(keeper);  // again: each change of credentials cleared it, and this was the last
-  restrict_files(plan, terminal);
+  if (plan.landlock_abi != 0) restrict_files(plan, terminal);
   prepare_signals();
   filter_calls(plan);
   run_command(plan, terminal, root);

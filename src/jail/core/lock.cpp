@@ -175,8 +175,8 @@ bool allow(int ruleset, int fd, uint64_t rights) {
 }  // namespace
 
 void restrict_files(const wire::Plan& plan, int terminal, KeepTree keep) {
-  const int abi = must(kernel::landlock_abi(), Step::landlock);
-  if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
+  const auto abi = static_cast<int>(plan.landlock_abi);
+  if (must(kernel::landlock_abi(), Step::landlock) < abi) fail(Step::landlock, EOPNOTSUPP);
   kernel::RulesetAttributes attributes{};
   attributes.files = handled_by(abi);
   // TCP ports are not handled: the network namespace has loopback alone, and a local server may use any port

@@ -52,6 +52,7 @@ enum class Action : unsigned char {
   attributes,      // answered as by a file system that has none
   of_oneself,      // of 0, which is the asking thread; of a number by the warden
   of_one_oneself,  // the same where the first argument says of what: a process, a group, a user
+  signal,          // by the warden too, where Landlock does not know whom a signal reaches
 };
 
 struct Group {
@@ -121,9 +122,11 @@ inline constexpr Group groups[] = {
     {Action::of_oneself, "when and where a process runs; of others the pid namespace alone would keep it away", SYS_sched_setparam,
      SYS_sched_setscheduler, SYS_sched_setaffinity, SYS_sched_setattr},
     {Action::of_one_oneself, "how nice it is, to the processor and to disks", SYS_setpriority, SYS_ioprio_set},
-    {Action::allow, "signals; the pid namespace and Landlock's scope bound whom they reach", SYS_kill, SYS_tkill,
-     SYS_tgkill, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
-     SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigsuspend, SYS_sigaltstack},
+    {Action::signal, "signals; the pid namespace, Landlock's scope or the warden bounds whom they reach", SYS_kill,
+     SYS_tkill, SYS_tgkill},
+    {Action::allow, "signals with a value, which below Landlock's scope another filter refuses, and what is sent",
+     SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
+     SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack},
     {Action::allow, "ids: one user and one group are mapped, so a change can only be to itself; ids_filter says so", SYS_getuid,
      SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_setuid, SYS_setgid,
      SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_setgroups, SYS_capget,

@@ -139,7 +139,7 @@ struct Plan {
   uint32_t outside_uid = 0;
   uint32_t outside_gid = 0;
   uint32_t umask = 022;
-  uint32_t landlock_abi = 0;  // the least that must hold
+  uint32_t landlock_abi = 0;  // that files are restricted by, with no right of a later one; 0: by none
   uint32_t rows = 0;          // of the terminal, before the command can look at it
   uint32_t columns = 0;
   const char* directory = "/";

@@ -186,6 +186,7 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   if (in.bad() != nullptr) return in.bad();
   if (!in.finished()) return "bytes after the end of the plan";
   if (plan.programs.empty() || plan.argv.empty()) return "nothing to execute";
+  if (plan.landlock_abi == 0 && !plan.rules.empty()) return "rules without Landlock";
   if (plan.directory[0] != '/') return "a relative working directory";
   // Never root inside, and never root outside on behalf of a caller who is root.
   if (plan.inside_uid == 0 || plan.inside_gid == 0) return "the command would be root inside";

@@ -207,6 +207,7 @@ TEST(Wire, RefusesEachUnsoundPlan) {
        }},
       {"a root that is not the first entry",
        [](auto& p) { p.mounts.push_back({.kind = MountKind::root, .target = "root"}); }},
+      {"rules without Landlock", [](auto& p) { p.landlock_abi = 0; }},
       {"unknown access", [](auto& p) { p.rules[0].access = static_cast<Access>(last_access + 1); }},
       {"a rule for a relative path", [](auto& p) { p.rules[0].path = "etc"; }},
       {"a rule for a relative path", [](auto& p) { p.rules[0].path = ""; }},
@@ -227,6 +228,7 @@ TEST(Wire, RefusesEachUnsoundPlan) {
   for (const auto& row : rows) {
     PlanText plan = small_plan();
     plan.mounts = {{.target = "target"}};
+    plan.landlock_abi = 1;
     plan.rules = {{Access::read, "/"}};
     ASSERT_EQ(Decoded(encode(plan)).complaint, nullptr);
     row.apply(plan);
@@ -259,6 +261,7 @@ TEST(Wire, AnOrdinaryCallersOwnIdMayBeRootInItsNamespace) {
 TEST(Wire, AStringThatDoesNotEndIsRefused) {
   PlanText plan = small_plan();
   plan.mounts = {{.target = "the-target", .source = "/the-source", .content = "the-content"}};
+  plan.landlock_abi = 1;
   plan.rules = {{Access::read, "/the-rule"}};
   plan.env = {"THE=variable"};
   for (const char* text :

@@ -465,6 +465,9 @@ std::string declared_for(const RunRequest& request) {
 
 std::vector<LayerId> required_of(const RunRequest& request) {
   std::vector<LayerId> required = required_by(request.level);
+  // Bubblewrap and the runtimes lean on it for more, and without a box it is the wall.
+  if (request.landlock == Landlock::optional && backend_of(request) == Backend::native)
+    std::erase(required, LayerId::landlock);
   if (request.network == Network::own) return required;
   std::erase(required, LayerId::net_namespace);
   // What kept the host's abstract sockets away is gone with it.

@@ -33,6 +33,8 @@ constexpr Named<IsolationLevel> levels[] = {
     {"container", IsolationLevel::container},   {"namespace", IsolationLevel::namespaces},
     {"subprocess", IsolationLevel::subprocess}, {"permissive", IsolationLevel::permissive}};
 constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
+constexpr Named<Landlock> landlock_words[] = {{"required", Landlock::required},
+                                              {"optional", Landlock::optional}};
 constexpr Named<Writes> writes_words[] = {
     {"stage", Writes::stage}, {"commit", Writes::commit}, {"live", Writes::live}};
 constexpr Named<Writes> background_words[] = {{"commit", Writes::commit}, {"live", Writes::live}};
@@ -325,6 +327,8 @@ constexpr SettingRow table[] = {
     {"isolation", "a level: subprocess, namespace, container, gvisor, microvm", "namespace or a higher level",
      strictest_wins, read_choice<&Settings::isolation, levels>},
     {"missing", "refuse or degrade", "refuse", strictest_wins, read_choice<&Settings::missing, missings>},
+    {"landlock", "required or optional", "required", strictest_wins,
+     read_choice<&Settings::landlock, landlock_words>},
     {"limits", "an object of limits", "less than what holds without it", "the smallest of each", read_limits},
     {"commands", "passive, full or any", "passive or full", strictest_wins,
      read_choice<&Settings::commands, command_profiles>},
@@ -387,6 +391,10 @@ std::string_view name_of(ConfigSource source) {
 }
 
 std::string_view name_of(Missing missing) { return missing == Missing::degrade ? "degrade" : "refuse"; }
+
+std::string_view name_of(Landlock landlock) {
+  return landlock == Landlock::optional ? "optional" : "required";
+}
 
 std::string text_of(const Origin& origin) {
   return origin.kind == Origin::Kind::standard ? "default" : origin.place;

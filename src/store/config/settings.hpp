@@ -93,6 +93,7 @@ struct Settings {
   Setting<bool> allow_sandbox_off = {};     // whether mcp, serve and hook honour CLOCHE_SANDBOX=off
   Setting<IsolationLevel> isolation = {.value = IsolationLevel::namespaces};
   Setting<Missing> missing = {.value = Missing::refuse};
+  Setting<Landlock> landlock = {.value = Landlock::required};
   Setting<Autonomy> autonomy = {.value = Autonomy::supervised};
   Setting<CommandProfile> commands = {.value = CommandProfile::full};
   Setting<bool> dotfiles = {};  // dotfiles: allow - file tools may write them
@@ -167,5 +168,6 @@ Setting<uint64_t> chosen_limit(const Settings& settings, const LimitQuestion& qu
 
 // The names that files write for these, strictest first.
 std::string_view name_of(Missing missing);
+std::string_view name_of(Landlock landlock);
 
 }  // namespace cloche

@@ -42,6 +42,7 @@ Settings settings(const Texts3& texts) {
 
 std::string shown(bool value) { return value ? "true" : "false"; }
 std::string shown(IsolationLevel value) { return std::string(name_of(value)); }
+std::string shown(Landlock value) { return std::string(name_of(value)); }
 std::string shown(Missing value) { return std::string(name_of(value)); }
 std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
@@ -110,6 +111,12 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
       {"", "\"container\"", "\"gvisor\"", "isolation", isolation, "gvisor P:1 <\"container\" U:1"},
       {"", "\"subprocess\"", "\"namespace\"", "isolation", isolation, "namespace P:1 <\"subprocess\" U:1"},
 
+      {"", "", "", "landlock", told<&Settings::landlock>, "required default"},
+      {"", "\"optional\"", "", "landlock", told<&Settings::landlock>, "optional U:1"},
+      {"\"required\"", "\"optional\"", "", "landlock", told<&Settings::landlock>,
+       "required M:1 <\"optional\" U:1"},
+      {"", "\"optional\"", "\"required\"", "landlock", told<&Settings::landlock>,
+       "required P:1 <\"optional\" U:1"},
       {"", "", "", "missing", missing, "refuse default"},
       {"", "\"degrade\"", "", "missing", missing, "degrade U:1"},
       {"\"refuse\"", "\"degrade\"", "", "missing", missing, "refuse M:1 <\"degrade\" U:1"},
@@ -201,6 +208,7 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
        R"(P:1: autonomy can only be tightened by a project: "readonly" or "supervised")"},
       {R"({"isolation": "subprocess"})",
        R"(P:1: isolation can only be tightened by a project: "microvm", "gvisor", "container" or "namespace")"},
+      {R"({"landlock": "optional"})", R"(P:1: landlock can only be tightened by a project: "required")"},
       {R"({"missing": "degrade"})", R"(P:1: missing can only be tightened by a project: "refuse")"},
       {R"({"commands": "any"})", R"(commands can only be tightened by a project: "passive" or "full")"},
       {R"({"durable": false})", "P:1: durable can only be tightened by a project: true"},

@@ -1,0 +1,147 @@
+#include "jail/boxes/signal_proxy.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "jail/boxes/warden_object.hpp"
+#include "jail/core/kernel.hpp"
+#include "jail/core/text.hpp"
+
+namespace cloche::jail {
+namespace {
+
+constexpr int most_tries = 4;  // of a chain of parents that changes while it is looked up
+constexpr size_t most_parents = 256;
+
+struct FileText {
+  char text[4096] = {};
+};
+
+bool read_of_process(pid_t process, const char* file, FileText& to) {
+  Text<64> path;
+  path.add("/proc/").add(static_cast<uint64_t>(process)).add(file);
+  const Handle fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.missing()) return false;
+  const ssize_t got = ::read(fd.get(), to.text, sizeof to.text - 1);
+  if (got <= 0) return false;
+  to.text[got] = '\0';
+  return true;
+}
+
+pid_t number_at(const char* text) {
+  pid_t number = 0;
+  while (*text == ' ' || *text == '\t') ++text;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
+  return number;
+}
+
+// A line of /proc/PID/status; 0: there is none.
+pid_t status_number(pid_t process, const char* key) {
+  static FileText status;
+  if (!read_of_process(process, "/status", status)) return 0;
+  const char* at = std::strstr(status.text, key);
+  return at == nullptr ? 0 : number_at(at + std::strlen(key));
+}
+
+// Its name stands before it, and has no line's end in it that is not written as \n.
+pid_t parent_of(pid_t process) { return status_number(process, "\nPPid:"); }
+
+// From a process to the warden.
+struct Chain {
+  pid_t of[most_parents];
+  size_t size = 0;
+};
+
+bool leads_to(pid_t warden, pid_t process, Chain& chain) {
+  chain.size = 0;
+  for (pid_t at = process; at > 0 && chain.size < most_parents; at = parent_of(at)) {
+    if (at == warden) return chain.size > 0;
+    chain.of[chain.size++] = at;
+  }
+  return false;
+}
+
+bool is_still(const Chain& chain, pid_t warden) {
+  for (size_t i = 0; i < chain.size; ++i) {
+    if (parent_of(chain.of[i]) != (i + 1 < chain.size ? chain.of[i + 1] : warden)) return false;
+  }
+  return true;
+}
+
+// Of a process that a pidfd holds.
+bool is_descendant(pid_t process) {
+  static Chain chain;
+  const pid_t warden = kernel::getpid();
+  for (int i = 0; i < most_tries; ++i) {
+    if (leads_to(warden, process, chain) && is_still(chain, warden)) return true;
+  }
+  return false;
+}
+
+// 0 or an errno.
+int send_to(pid_t process, int number) {
+  const Handle held(kernel::pidfd_open(process));
+  if (held.missing()) return errno == ESRCH ? ESRCH : EPERM;
+  if (!is_descendant(process)) return EPERM;
+  return ::syscall(SYS_pidfd_send_signal, held.get(), number, nullptr, 0) == 0 ? 0 : errno;
+}
+
+// What a list of a directory is made of.
+struct Listed {
+  uint64_t inode;
+  int64_t next;
+  unsigned short size;
+  unsigned char type;
+};
+constexpr size_t name_at = offsetof(Listed, type) + 1;
+
+// The members that are the command's; ESRCH when there is none.
+int send_to_group(pid_t group, int number) {
+  const Handle all(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (all.missing()) return EPERM;
+  int answer = ESRCH;
+  alignas(Listed) static char room[8192];
+  for (long got = 0; (got = ::syscall(SYS_getdents64, all.get(), room, sizeof room)) > 0;) {
+    for (long at = 0; at < got;) {
+      Listed entry{};
+      std::memcpy(&entry, room + at, name_at);
+      const pid_t process = number_at(room + at + name_at);
+      at += entry.size;
+      if (process <= 0 || ::syscall(SYS_getpgid, process) != group) continue;
+      const int sent = send_to(process, number);
+      if (sent == 0 || (answer == ESRCH && sent != ESRCH)) answer = sent;
+    }
+  }
+  return answer;
+}
+
+int send(const WardenRequest::Signal& asked) {
+  if (asked.process == -1 || asked.process == INT_MIN) return EPERM;  // whoever may be reached
+  // A thread of another process has no number that can be held.
+  if (asked.thread != 0 && asked.thread != asked.process) return EPERM;
+  return asked.process > 0 ? send_to(asked.process, asked.number)
+                           : send_to_group(-asked.process, asked.number);
+}
+
+// See the theory of operation.
+bool is_for_itself(const WardenPeer& peer, const WardenRequest::Signal& asked) {
+  if (asked.process == 0) return asked.thread == 0 || asked.thread == peer.thread;
+  if (asked.process < 0)
+    return asked.thread == 0 && ::syscall(SYS_getpgid, peer.thread) == -int64_t{asked.process};
+  return asked.process == status_number(peer.thread, "\nTgid:");
+}
+
+}  // namespace
+
+Answer judge_signal(const WardenPeer& peer, const WardenRequest::Signal& asked) {
+  if (is_for_itself(peer, asked) && peer.is_waiting()) return {.goes_on = true};
+  return {.error = send(asked)};
+}
+
+}  // namespace cloche::jail
