@@ -3,7 +3,8 @@
 // Who waits for whom: this thread reads stdin and hands one message after the other to the server
 // (mcp/server.hpp), which never blocks. Before each message it polls everything else. While the client does
 // not take its answers, no further message is handled, even one that was read already. A client that closes
-// its end, or a signal, ends everything within a second, whatever is left to answer.
+// its end, or a signal, ends everything within a second, whatever is left to answer; the first of these only
+// counts once the first proof has ended.
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,8 +16,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lists.hpp"
@@ -73,6 +77,32 @@ class Wakers {
   OwnedFd signals;
 };
 
+// What is said once for all calls, while the first messages are answered: the first proof after a boot takes
+// longer than some clients wait for a server, and the model's first turn is then without tools.
+class FirstProof {
+ public:
+  explicit FirstProof(std::function<void()> prove)
+      : ended_(::eventfd(0, EFD_CLOEXEC)),
+        proof_(std::async(std::launch::async, [this, prove = std::move(prove)] {
+          prove();
+          const uint64_t one = 1;
+          (void)!::write(ended_.get(), &one, sizeof one);
+        })) {}
+
+  void wait() const { proof_.wait(); }
+  // Or until there is a signal.
+  void wait(const OwnedFd& signals) const {
+    if (!ended_) return wait();
+    std::array<pollfd, 2> events = {{{ended_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+    while (::poll(events.data(), events.size(), -1) < 0) {
+    }
+  }
+
+ private:
+  OwnedFd ended_;
+  std::future<void> proof_;  // its end is waited for
+};
+
 // Ends this process in time, whatever is left to do: the client no longer reads it. The record is then as
 // after a kill, which it survives, and keepers end what still runs.
 void end_for_sure_in(unsigned ms) {
@@ -102,8 +132,8 @@ void make_room_for_descriptors() {
 
 class Reader {
  public:
-  Reader(mcp::Server& server, const mcp::Outbox& outbox, const Wakers& wakers)
-      : server_(server), outbox_(outbox), wakers_(wakers) {}
+  Reader(mcp::Server& server, const mcp::Outbox& outbox, const Wakers& wakers, const FirstProof& proof)
+      : server_(server), outbox_(outbox), wakers_(wakers), proof_(proof) {}
 
   Grace run() {
     std::optional<Grace> end;
@@ -134,8 +164,10 @@ class Reader {
     return events[0].revents != 0 ? read_some() : std::nullopt;
   }
 
+  // A client that closes at once, such as a file, is answered too: what it asked began with the proof.
   void note_closed() {
     if (closed_ms_) return;
+    proof_.wait(wakers_.signals);
     closed_ms_ = sys::monotonic_ms();
     end_for_sure_in(hard_end_ms);
   }
@@ -180,6 +212,7 @@ class Reader {
   mcp::Server& server_;
   const mcp::Outbox& outbox_;
   const Wakers& wakers_;
+  const FirstProof& proof_;
   mcp::LineSplitter lines_{mcp::max_message_bytes};
   std::array<char, 64 << 10> buffer_{};
   std::vector<mcp::Incoming> messages_ = {};  // of one line
@@ -204,9 +237,7 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
 // Once for all calls, on stderr: the operator who started the server does not see the notes of each call.
 void say_about_box(const Gateway& gateway, const Skill* skill) {
   const auto proven = gateway.prove_box({.skill = skill});
-  // What became of the operator's switch, also where no command could be judged.
-  const auto switched = switch_notes(gateway.session().wish);
-  complain_notes(switched);
+  const auto switched = switch_notes(gateway.session().wish);  // said already
   if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
   for (const auto& note : proven.value()) {
     const bool said = contains(switched, note);
@@ -235,12 +266,15 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const std::string task = arguments.task.value_or(std::string(task_without_name));
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
-  say_about_box(*gateway, serving.skill);
+  // What became of the operator's switch, also where no command could be judged.
+  complain_notes(switch_notes(gateway->session().wish));
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
+  const FirstProof proof([&gateway, skill = serving.skill] { say_about_box(*gateway, skill); });
+  serving.before_call = [&proof] { proof.wait(); };  // to prove the same twice takes longer
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);
-  const Grace grace = Reader(server, *outbox, wakers).run();
+  const Grace grace = Reader(server, *outbox, wakers, proof).run();
   const bool ended = server.end(grace);
   outbox->close(last_words_ms);
   // A process that the kernel does not let go of would keep us for longer than a client waits. Its keeper

@@ -225,6 +225,7 @@ bool Server::begin(Flight& flight) {
 }
 
 void Server::fly(const SharedFlight& flight) {
+  options_.before_call();
   if (!begin(*flight)) return land(flight, ending());  // called off, so it is not sent
   if (!flight->stop)
     return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});

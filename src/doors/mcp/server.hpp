@@ -35,6 +35,7 @@ struct ServerOptions {
   std::string state_key = {};  // what request states are sealed with
   std::string instructions = {};
   QueueLimits queue = {};
+  std::function<void()> before_call = [] {};
 };
 
 class Server {
