@@ -38,10 +38,16 @@ void become_inside_ids(const Plan& plan) {
 
 // The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
 // say.
-void receive_trees(const Plan& plan, const Keeper& keeper) {
-  const size_t size = plan.mounts.size() * sizeof trees.fd[0];
-  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size))
+void receive_trees(const Plan& plan, const Keeper& keeper, uint32_t from = 0) {
+  const size_t size = (plan.mounts.size() - from) * sizeof trees.fd[0];
+  if (::read(keeper.word, trees.fd + from, size) != static_cast<ssize_t>(size))
     ::_exit(125);  // the keeper failed and has said why
+}
+
+Word receive_word(const Keeper& keeper) {
+  Word word;
+  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
+  return word;
 }
 
 // What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
@@ -55,6 +61,41 @@ int close_all_but(int root, Keeper& keeper) {
   return root;
 }
 
+void take_trees_and_ids(const Plan& plan, const Keeper& keeper) {
+  if (plan.has(wire::privileged)) {
+    receive_trees(plan, keeper);
+    become_inside_ids(plan);
+  } else {
+    map_ids(plan, "self");
+    // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
+    become_inside_ids(plan);
+    clone_trees(plan, trees);
+  }
+}
+
+// A view that is begun, and what of the plan is in it.
+struct Begun {
+  Plan still = {};
+  int root = -1;
+  uint32_t mounts() const { return static_cast<uint32_t>(still.mounts.size()); }
+};
+
+// What needs no call, and then the wait for one.
+Begun prepare_view(const Keeper& keeper) {
+  Begun begun;
+  begun.still = read_still_plan();
+  take_trees_and_ids(begun.still, keeper);
+  die_with(keeper);  // the ids cleared it, and we may wait for long
+  ::umask(0);
+  begun.root = begin_view(begun.still, trees);
+  send({.kind = wire::ReportKind::ready});
+  char there_is_a_call = 0;
+  if (::read(keeper.word, &there_is_a_call, 1) != 1) ::_exit(125);
+  // Before anything is done for the call: without this word the supervisor takes another sandbox for it.
+  send({.kind = wire::ReportKind::accepted});
+  return begun;
+}
+
 [[noreturn]] void run_first(const wire::Start& start, Keeper keeper) {
   die_with(keeper);
   // The command can read the arguments of process 1, and where the host has its cgroups is not its business.
@@ -66,26 +107,28 @@ int close_all_but(int root, Keeper& keeper) {
   }
   must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
   drop_bounding_set();
-  Word word;
-  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
-  join_cgroups(word);
-  const Plan plan = read_plan();
+  join_cgroups(receive_word(keeper));
+  const bool prepared = start.has(wire::prepared);
+  Begun begun;
+  if (prepared) begun = prepare_view(keeper);
+  if (prepared) (void)receive_word(keeper);  // the trees are there
+  const Plan plan = prepared ? read_plan_behind(begun.still) : read_plan();
   // The one that started us and the planner must mean the same network; and listeners are for one of our own
   // alone.
   const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
   if (!agreed || (plan.has(wire::host_network) && !plan.listeners.empty())) fail(Step::read_plan, EINVAL);
   if (!plan.listeners.empty()) open_listeners(plan);  // now: these take capabilities
-  if (plan.has(wire::privileged)) {
-    receive_trees(plan, keeper);
-    become_inside_ids(plan);
+  if (!prepared) {
+    take_trees_and_ids(plan, keeper);
+    ::umask(0);
+    begun = {plan, begin_view(plan, trees)};
+  } else if (plan.has(wire::privileged)) {
+    receive_trees(plan, keeper, begun.mounts());
   } else {
-    map_ids(plan, "self");
-    // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
-    become_inside_ids(plan);
-    clone_trees(plan, trees);
+    clone_trees(plan, trees, begun.mounts());
   }
-  ::umask(0);
-  const int root = close_all_but(enter_view(plan, trees), keeper);
+  finish_view(plan, trees, begun.root, begun.mounts());
+  const int root = close_all_but(begun.root, keeper);
   enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
@@ -128,22 +171,50 @@ First create_first(const wire::Start& start) {
   return first;
 }
 
-void pass_plan_on(const First& first, const Word& word) {
-  const Plan plan = read_plan();
+void map_ids_of(const First& first, const Plan& plan) {
+  Text<24> who;
+  map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+}
+
+void say(const First& first, const void* bytes, size_t size) {
+  if (size != 0 && ::write(first.word, bytes, size) != static_cast<ssize_t>(size))
+    fail(Step::namespaces, errno);
+}
+
+// What of a view has been built before the call's plan came.
+struct Prepared {
+  Plan still = {};
+  int old_root = -1;
+  uint32_t mounts() const { return static_cast<uint32_t>(still.mounts.size()); }
+};
+
+Prepared pass_still_plan_on(const First& first, const Word& word) {
+  Prepared prepared{.still = read_still_plan()};
+  size_t tree_bytes = 0;
+  if (prepared.still.has(wire::privileged)) {
+    clone_trees(prepared.still, trees);
+    map_ids_of(first, prepared.still);
+    prepared.old_root = find_old_root(first.pidfd);
+    tree_bytes = prepared.mounts() * sizeof trees.fd[0];
+  }
+  say(first, &word, sizeof word);
+  say(first, trees.fd, tree_bytes);
+  return prepared;
+}
+
+void pass_plan_on(const First& first, const Word& word, const Prepared* prepared) {
+  const Plan plan = prepared != nullptr ? read_plan_behind(prepared->still) : read_plan();
+  const uint32_t from = prepared != nullptr ? prepared->mounts() : 0;
   size_t tree_bytes = 0;
   if (plan.has(wire::privileged)) {
-    clone_trees(plan, trees, first.pidfd);
-    Text<24> who;
-    map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
-    tree_bytes = plan.mounts.size() * sizeof trees.fd[0];
+    clone_trees(plan, trees, from, {first.pidfd, prepared != nullptr ? prepared->old_root : -1});
+    if (prepared == nullptr) map_ids_of(first, plan);
+    tree_bytes = (plan.mounts.size() - from) * sizeof trees.fd[0];
   }
   // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces);
-  if (::write(first.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
-    fail(Step::namespaces, errno);
-  if (tree_bytes != 0 && ::write(first.word, trees.fd, tree_bytes) != static_cast<ssize_t>(tree_bytes)) {
-    fail(Step::namespaces, errno);
-  }
+  say(first, &word, sizeof word);
+  say(first, trees.fd + from, tree_bytes);
 }
 
 // What makes the call's id its own, as it was given: in a row, behind the cgroup.
@@ -195,8 +266,19 @@ void keep_sandbox(const wire::Start& start) {
   First first = create_first(start);
   if (start.has(wire::privileged)) prepare_owner_namespace();  // the plan is not there yet, and will need it
   Word word;
-  if (wait_for_plan(word)) {
-    pass_plan_on(first, word);
+  Prepared prepared;
+  bool goes_on = wait_for_plan(word);
+  if (goes_on && start.has(wire::prepared)) {
+    prepared = pass_still_plan_on(first, word);
+    word = {};
+    goes_on = wait_for_plan(word);
+    if (goes_on) {
+      take_plan_of_call(word);
+      say(first, "c", 1);
+    }
+  }
+  if (goes_on) {
+    pass_plan_on(first, word, start.has(wire::prepared) ? &prepared : nullptr);
     let_go(locks, first);
   } else {
     kernel::pidfd_send_signal(first.pidfd, SIGKILL);

@@ -150,7 +150,7 @@ void watch(int inotify, int overlay, uint32_t index) {
 
 }  // namespace
 
-void mount_overlays(const wire::Plan& plan, Trees& trees, int first) {
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first) {
   bool has_overlays = false;
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
@@ -160,13 +160,17 @@ void mount_overlays(const wire::Plan& plan, Trees& trees, int first) {
   if (!has_overlays) return;
   const int inotify = must(kernel::inotify(), Step::watch_overlay);
   const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
-  if (first >= 0) must(kernel::enter_mounts(first), Step::mount_overlay);
+  if (first.pidfd >= 0) must(kernel::enter_mounts(first.pidfd), Step::mount_overlay);
+  if (first.old_root >= 0) {  // the new one lies on top of it by now, and has neither our /proc nor the place
+    must(::fchdir(first.old_root), Step::mount_overlay);
+    must(static_cast<int>(::syscall(SYS_chroot, ".")), Step::mount_overlay);
+  }
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     trees.fd[i] = mount_overlay(plan, i);
     watch(inotify, trees.fd[i], i);
   }
-  if (first >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
+  if (first.pidfd >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
   send_with({.kind = wire::ReportKind::overlays}, inotify);
   ::close(home);
   ::close(inotify);

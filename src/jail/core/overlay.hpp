@@ -14,7 +14,7 @@ namespace cloche::jail {
 
 // Mounts every overlay of the plan, detached, into `trees`, and sends the supervisor a descriptor by which it
 // learns that the kernel has let go of each: until then a process that kept a descriptor could still write
-// there. `first`: a pidfd of the process that gets them, in whose mount namespace they are made; -1: in ours.
-void mount_overlays(const wire::Plan& plan, Trees& trees, int first);
+// there. `first`: the process that gets them, in whose mount namespace they are made, if that is not ours.
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first);
 
 }  // namespace cloche::jail
