@@ -218,6 +218,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   }
   outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
   out.member("proof", outcome.proof).member("plan_digest", plan_digest);
+  if (outcome.warm) out.member("start", "warm");
   out.member("reason", operators_reason(outcome));
 }
 

@@ -113,6 +113,7 @@ struct Outcome {
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
   Guess guess = {};           // see guess_by_last_words
+  bool warm = false;          // it was started in a sandbox that had been prepared
   bool overlays_released = false;    // no process can write through the call's layers any more
   bool killed_from_outside = false;  // the command had started, and its box was then ended by a signal
   Message reason = {};               // one sentence for everything but a plain exit
