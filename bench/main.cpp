@@ -22,7 +22,8 @@ constexpr const char* help =
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
     "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 workspace writes,\n"
-    "            10 the isolation levels, 11 the MCP server, 12 the network by name\n";
+    "            10 the isolation levels, 11 the MCP server, 12 the network by name,\n"
+    "            13 calls in a process that stays\n";
 
 struct Section {
   int number;
@@ -43,6 +44,7 @@ constexpr Section sections[] = {
     {10, "the isolation levels", measure_levels},
     {11, "the MCP server", measure_mcp},
     {12, "the network by name", measure_egress},
+    {13, "calls in a process that stays", measure_warm_calls},
 };
 
 struct Arguments {

@@ -24,6 +24,7 @@ Result<void> measure_writes(const Scene& scene, Pace pace, Report& report);     
 Result<void> measure_levels(const Scene& scene, Pace pace, Report& report);         // 10
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report);            // 11
 Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);         // 12
+Result<void> measure_warm_calls(const Scene& scene, Pace pace, Report& report);     // 13
 
 // Section 1's table, also of numbers that were measured elsewhere.
 Table start_cost_table(int section, const std::string& title, const ByName& samples);
