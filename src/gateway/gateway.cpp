@@ -263,6 +263,11 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   }
   std::unique_ptr<Gateway> gateway(new Gateway(std::move(opened.session), std::move(run)));
   gateway->why_not_recorded_ = std::move(why_not_recorded);
+  const SessionOptions& said = gateway->session_.options;
+  const bool stays = said.pool || said.usual_pool > 0;  // else it ends with its call
+  const size_t prepared = pool_of(gateway->session_.settings, said.pool, said.usual_pool).value;
+  if (stays && prepared > 0)
+    gateway->pool_ = std::make_unique<LaunchPool>(gateway->session_.installation, prepared);
   return gateway;
 }
 
@@ -304,7 +309,7 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
       TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, runtime_settings()}));
   const Prepared* prepared = judged.judgement.prepared();
   if (prepared == nullptr) return std::vector<std::string>{};  // no command runs here
-  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation));
+  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation, pool_.get()));
   return std::move(judged.box_notes);
 }
 
@@ -516,7 +521,8 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
                         .approved = judged.approved,
                         .task = task_key(context),
-                        .resources = std::move(resources)});
+                        .resources = std::move(resources),
+                        .pool = pool_.get()});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,

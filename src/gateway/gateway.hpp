@@ -266,6 +266,7 @@ class Gateway {
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  std::unique_ptr<LaunchPool> pool_ = {};  // none: each call starts its own sandbox
   Questions questions_;
 };
 

@@ -1,12 +1,22 @@
 // tools_session CALLS FLAGS...: opens one Gateway by the flags of `cloche call`, makes each call in the file
 // CALLS, a line "TOOL ARGS-JSON" each, and prints the JSON of `call --json` for it, a line each. What a long
 // conversation of a model comes to, as a program that can be run as somebody else.
+//
+// With TOOLS_SESSION_POOL=N in its environment the Gateway prepares N sandboxes ahead, and before each call
+// the program waits until they are there. Then a line may also be "signal N", to every jail that waits, or
+// "count": what this process has by now, as a line "descriptors=N children=N mounts=N".
+#include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "cloche/cloche.h"
 #include "doors/cli/call_arguments.hpp"
@@ -24,6 +34,54 @@ cloche::ToolCall call_in(const std::string& line) {
   return {line.substr(0, blank), line.substr(blank + 1)};
 }
 
+namespace fs = std::filesystem;
+
+size_t entries(const char* directory) {
+  std::error_code gone;
+  size_t count = 0;
+  for (fs::directory_iterator at(directory, gone), end; at != end; at.increment(gone)) ++count;
+  return count;
+}
+
+size_t lines_of(const char* path) {
+  std::ifstream file(path);
+  size_t count = 0;
+  for (std::string line; std::getline(file, line);) ++count;
+  return count;
+}
+
+// Also those that are dead and not waited for.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::error_code gone;
+  for (fs::directory_iterator at("/proc/self/task", gone), end; at != end; at.increment(gone)) {
+    std::ifstream list(at->path() / "children");
+    for (pid_t child = 0; list >> child;) found.push_back(child);
+  }
+  return found;
+}
+
+void wait_for_pool(size_t bound) {
+  using namespace std::chrono_literals;
+  for (int tries = 0; tries < 200 && children().size() != bound; ++tries) std::this_thread::sleep_for(5ms);
+  std::this_thread::sleep_for(30ms);  // and for what they build
+}
+
+// Whether the line was for us.
+bool obey(const std::string& line, size_t bound) {
+  if (line.starts_with("signal ")) {
+    wait_for_pool(bound);
+    for (const pid_t child : children()) ::kill(child, std::atoi(line.c_str() + 7));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return true;
+  }
+  if (line != "count {}") return false;
+  wait_for_pool(bound);
+  std::printf("descriptors=%zu children=%zu mounts=%zu\n", entries("/proc/self/fd"), children().size(),
+              lines_of("/proc/self/mountinfo"));
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,6 +90,9 @@ int main(int argc, char** argv) {
                                       cloche::CallCommand::tools);
   if (!arguments.ok()) return fail(arguments.error());
   arguments.value().options.programs = CLOCHE_TEST_BIN_DIR;
+  const char* pool = std::getenv("TOOLS_SESSION_POOL");
+  const size_t bound = pool != nullptr ? static_cast<size_t>(std::atoi(pool)) : 0;
+  arguments.value().options.pool = bound;
   auto gateway = cloche::Gateway::open(arguments.value().options, cloche::Environment(environ));
   if (!gateway.ok()) return fail(gateway.error());
   const auto skill = cloche::skill_for(gateway.value()->session(), arguments.value().skill);
@@ -41,7 +102,16 @@ int main(int argc, char** argv) {
   if (skill.value()) context.skill = &*skill.value();
   cloche::TerminalApprover approver;
   std::ifstream calls(argv[1]);
+  bool signalled = false;  // then the next call meets what is left
+  bool has_called = false;
   for (std::string line; std::getline(calls, line);) {
+    if (bound > 0 && obey(line, bound)) {
+      signalled = true;
+      continue;
+    }
+    if (bound > 0 && !signalled && has_called) wait_for_pool(bound);
+    signalled = false;
+    has_called = true;
     std::puts(call_json(gateway.value()->call(call_in(line), context, approver)).c_str());
     std::fflush(stdout);
   }

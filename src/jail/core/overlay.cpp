@@ -173,20 +173,24 @@ uint32_t count_released(const OverlayWatch& watch) {
   return released;
 }
 
-void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts) {
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first) {
   if (trees.inotify < 0) return;
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     opened[i] = open_layers(plan, plan.mounts[i], i);  // all of them before the first is attached over a path
   }
   const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
-  if (mounts >= 0) must(kernel::enter_mounts(mounts), Step::mount_overlay);
+  if (first.mounts >= 0) must(kernel::enter_mounts(first.mounts), Step::mount_overlay);
+  if (first.old_root >= 0) {  // the new one lies on top of it by now, and has neither our /proc nor the place
+    must(::fchdir(first.old_root), Step::mount_overlay);
+    must(static_cast<int>(::syscall(SYS_chroot, ".")), Step::mount_overlay);
+  }
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     trees.fd[i] = mount_overlay(plan, i);
     watch(trees.inotify, trees.fd[i], i);
   }
-  if (mounts >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
+  if (first.mounts >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
   ::close(home);
 }
 

@@ -24,8 +24,8 @@ OverlayWatch open_watch(const wire::Plan& plan);
 // Since the last time; does not wait.
 uint32_t count_released(const OverlayWatch& watch);
 
-// Mounts every overlay of the plan, detached, into `trees`, and has each watched. `mounts`: the mount
-// namespace of the process that gets them, in which they are made; -1: ours.
-void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts);
+// Mounts every overlay of the plan, detached, into `trees`, and has each watched. `first`: the mounts of the
+// process that gets them, in which they are made, if they are not ours.
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first);
 
 }  // namespace cloche::jail

@@ -50,7 +50,7 @@ TEST(LayerPlace, IsUsedAgainOnceALaterCallHasEmptiedIt) {
   {
     const LayerPlace second = root.make();
     EXPECT_TRUE(fs::is_empty(second.directory()));
-    second.clear_ended();
+    clear_ended_layers(second.root());
     EXPECT_EQ(root.running().size(), 1U);
   }
   ASSERT_TRUE(root.has_spare());
@@ -69,7 +69,7 @@ TEST(LayerPlace, ThereIsOneSpare) {
   }
   ASSERT_EQ(root.running().size(), 2U);
   const LayerPlace third = root.make();
-  third.clear_ended();
+  clear_ended_layers(third.root());
   EXPECT_EQ(root.running().size(), 1U);
   EXPECT_TRUE(root.has_spare());
 }
@@ -84,7 +84,7 @@ TEST(LayerPlace, AWorkDirectoryWithSomethingElseIsNotUsedAgain) {
     fs::create_directories(first.directory() + "/0/w/work/incompat/unknown");
   }
   const LayerPlace second = root.make();
-  second.clear_ended();
+  clear_ended_layers(second.root());
   EXPECT_EQ(root.running().size(), 1U);
   EXPECT_FALSE(root.has_spare());
 }
@@ -114,7 +114,7 @@ TEST(LayerPlace, ACallThatRunsKeepsItsOwn) {
   const Root root;
   const LayerPlace running = root.used();
   const LayerPlace other = root.make();
-  other.clear_ended();
+  clear_ended_layers(other.root());
   EXPECT_EQ(root.running().size(), 2U);
   EXPECT_TRUE(fs::exists(running.directory() + "/0/w/work"));
 }
@@ -128,7 +128,7 @@ TEST(LayerPlace, WhatIsKeptIsNotUsedAgain) {
     ASSERT_TRUE(first.keep("set-1").ok());
   }
   const LayerPlace second = root.make();
-  second.clear_ended();
+  clear_ended_layers(second.root());
   EXPECT_FALSE(root.has_spare());
   EXPECT_TRUE(fs::exists(kept + "/0/w/work"));
 }

@@ -1,0 +1,248 @@
+#include "gateway/launch/launch_pool.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "confine/native/probe.hpp"
+#include "store/layers/layer_place.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_kinds = 2;
+constexpr uint64_t few_after_ms = uint64_t{60} * 1000;
+constexpr uint64_t none_after_ms = uint64_t{10} * 60 * 1000;
+constexpr uint64_t enough_memory_bytes = uint64_t{128} << 20;
+constexpr int answer_first_ms = 2;  // before sandboxes are prepared behind a call
+
+// "MemAvailable:  123 kB"; all there could be, where the kernel does not say.
+uint64_t available_bytes() {
+  const auto text = sys::read_small_file("/proc/meminfo");
+  constexpr std::string_view key = "MemAvailable:";
+  const size_t at = text.ok() ? text.value().find(key) : std::string::npos;
+  if (at == std::string::npos) return ~0ULL;
+  const size_t digits = text.value().find_first_not_of(' ', at + key.size());
+  uint64_t kib = 0;
+  const char* end = text.value().data() + text.value().size();
+  if (digits != std::string::npos) std::from_chars(text.value().data() + digits, end, kib);
+  return kib * 1024;
+}
+
+// Each open file of the table says once that it has changed.
+bool have_changed(const OwnedFd& mounts) {
+  pollfd event{mounts.get(), POLLPRI, 0};
+  return !mounts || ::poll(&event, 1, 0) != 0;
+}
+
+OwnedFd watch_mounts() { return OwnedFd(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)); }
+
+bool is_same_entry(const ViewEntry& one, const ViewEntry& other) {
+  return one.kind == other.kind && one.access == other.access && one.target == other.target &&
+         one.source == other.source && one.content == other.content && one.mode == other.mode &&
+         one.size_bytes == other.size_bytes && one.device == other.device && one.inode == other.inode;
+}
+
+bool is_same_caller(const CallerFact& one, const CallerFact& other) {
+  return one.uid == other.uid && one.gid == other.gid && one.privileged == other.privileged;
+}
+
+}  // namespace
+
+size_t count_wanted(const PoolFacts& facts) {
+  if (facts.idle_ms >= none_after_ms || facts.available_bytes < enough_memory_bytes) return 0;
+  const size_t most = facts.bound;
+  return facts.idle_ms >= few_after_ms ? std::min<size_t>(most, 1) : most;
+}
+
+// Of the views what comes before the first tree of the operator's or file of a call's, which is all that can
+// be prepared (count_still_mounts).
+bool is_same_kind(const ConfinementPlan& one, const ConfinementPlan& other) {
+  const auto still_end = [](const ConfinementPlan& plan) {
+    return std::ranges::find_if(plan.view, [](const ViewEntry& entry) {
+      return entry.owned || is_beneath(calls_own_files, entry.target);
+    });
+  };
+  return one.backend == other.backend && one.network == other.network && one.limits == other.limits &&
+         one.inside_uid == other.inside_uid && one.inside_gid == other.inside_gid &&
+         std::equal(one.view.begin(), still_end(one), other.view.begin(), still_end(other), is_same_entry);
+}
+
+LaunchPool::LaunchPool(Installation installation, size_t bound)
+    : installation_(std::move(installation)),
+      bound_(bound),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      mounts_of_thread_(watch_mounts()),
+      mounts_of_calls_(watch_mounts()) {}
+
+LaunchPool::~LaunchPool() {
+  {
+    const std::lock_guard held(lock_);
+    closing_ = true;
+  }
+  wake();
+  if (thread_) ::pthread_join(*thread_, nullptr);
+}
+
+void LaunchPool::wake() const {
+  const uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+std::optional<LaunchResources> LaunchPool::take(const ConfinementPlan& plan, const CallerFact& caller) {
+  const std::lock_guard held(lock_);
+  if (have_changed(mounts_of_calls_)) drop_after_mounts();
+  for (auto box = boxes_.begin(); box != boxes_.end(); ++box) {
+    if (!is_same_kind(box->kind->plan, plan) || !is_same_caller(box->kind->caller, caller)) continue;
+    const auto readiness = box->resources.jail().readiness();
+    if (readiness == JailProcess::Readiness::not_yet) continue;
+    std::list<Box> taken;
+    taken.splice(taken.begin(), boxes_, box);
+    if (readiness == JailProcess::Readiness::ready)
+      return std::optional<LaunchResources>(std::move(taken.front().resources));
+    given_back_.splice(given_back_.begin(), taken);
+    break;
+  }
+  return std::nullopt;
+}
+
+void LaunchPool::give_back(LaunchResources resources) {
+  const std::lock_guard held(lock_);
+  given_back_.push_back({nullptr, std::move(resources)});
+}
+
+bool LaunchPool::tidy_later(const std::string& layers) {
+  const std::lock_guard held(lock_);
+  if (thread_) untidy_ = layers;
+  return thread_.has_value();
+}
+
+// With the lock held.
+void LaunchPool::drop_after_mounts() {
+  given_back_.splice(given_back_.begin(), boxes_);
+  wake();
+}
+
+void LaunchPool::expect(const ConfinementPlan& plan, const CallerFact& caller) {
+  if (plan.backend != Backend::native || plan.level != IsolationLevel::namespaces || plan.terminal ||
+      !wake_ || !mounts_of_thread_ || !mounts_of_calls_)
+    return;
+  const std::lock_guard held(lock_);
+  last_call_ms_ = sys::monotonic_ms();
+  failed_ = false;
+  const auto known = std::ranges::find_if(kinds_, [&](const auto& kind) {
+    return is_same_kind(kind->plan, plan) && is_same_caller(kind->caller, caller);
+  });
+  if (known != kinds_.end()) {
+    std::rotate(kinds_.begin(), known, known + 1);
+  } else {
+    Kind kind{plan, caller};
+    kind.plan.secrets.clear();
+    kind.plan.argv = {"/"};  // no plan is without
+    kinds_.insert(kinds_.begin(), std::make_shared<const Kind>(std::move(kind)));
+    if (kinds_.size() > most_kinds) kinds_.pop_back();
+  }
+  wake();
+  if (!thread_) start_thread();
+}
+
+// Where the host gives us none, every call starts without a pool.
+void LaunchPool::start_thread() {
+  const auto begin = [](void* pool) -> void* {
+    static_cast<LaunchPool*>(pool)->run();
+    return nullptr;
+  };
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the threads of the program
+  pthread_t thread{};
+  if (::pthread_create(&thread, nullptr, begin, this) == 0) thread_ = thread;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Of two kinds each has its part, the newer one the larger. With the lock held, as what follows.
+size_t LaunchPool::share_of(const Kind* kind, size_t wanted) const {
+  const size_t of_older = kinds_.size() > 1 ? wanted / 2 : 0;
+  if (kind == kinds_.front().get()) return wanted - of_older;
+  return kind == kinds_.back().get() ? of_older : 0;
+}
+
+size_t LaunchPool::count_of(const Kind* kind) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(boxes_, [&](const Box& box) { return box.kind.get() == kind; }));
+}
+
+// What is to be destroyed: that takes a moment, and is done without the lock.
+std::list<LaunchPool::Box> LaunchPool::sort_out(size_t wanted) {
+  std::list<Box> out;
+  out.splice(out.begin(), given_back_);
+  for (auto box = boxes_.begin(); box != boxes_.end();) {
+    const auto next = std::next(box);
+    const bool too_many = count_of(box->kind.get()) > share_of(box->kind.get(), wanted);
+    const bool broken = box->resources.jail().readiness() == JailProcess::Readiness::broken;
+    if (too_many || broken) out.splice(out.begin(), boxes_, box);
+    box = next;
+  }
+  return out;
+}
+
+std::shared_ptr<const LaunchPool::Kind> LaunchPool::next_kind(size_t wanted) const {
+  if (failed_) return nullptr;
+  for (const auto& kind : kinds_)
+    if (count_of(kind.get()) < share_of(kind.get(), wanted)) return kind;
+  return nullptr;
+}
+
+void LaunchPool::run() {
+  while (true) {
+    std::list<Box> out;
+    std::shared_ptr<const Kind> next;
+    std::string untidy;
+    uint64_t idle_ms = 0;
+    {
+      const std::lock_guard held(lock_);
+      if (have_changed(mounts_of_thread_)) drop_after_mounts();
+      idle_ms = sys::monotonic_ms() - last_call_ms_;
+      const size_t wanted = closing_ ? 0 : count_wanted({bound_, idle_ms, available_bytes()});
+      out = sort_out(wanted);
+      if (closing_) return;
+      next = next_kind(wanted);
+      if (!next) untidy = std::exchange(untidy_, {});
+    }
+    out.clear();
+    if (!untidy.empty()) clear_ended_layers(untidy);
+    if (next) {
+      auto made = LaunchResources::prepare(next->plan, next->caller, probe_host(), installation_);
+      const std::lock_guard held(lock_);
+      if (made.ok()) boxes_.push_back({next, std::move(made).value()});
+      if (have_changed(mounts_of_thread_)) drop_after_mounts();  // before a call can take it
+      failed_ = failed_ || !made.ok();
+      continue;
+    }
+    const uint64_t until_ms = idle_ms < few_after_ms ? few_after_ms : none_after_ms;
+    const int wait_ms = idle_ms < none_after_ms ? static_cast<int>(until_ms - idle_ms) + 1 : -1;
+    pollfd events[2] = {{wake_.get(), POLLIN, 0}, {mounts_of_thread_.get(), POLLPRI, 0}};
+    if (::poll(events, 2, wait_ms) < 0) continue;
+    uint64_t count = 0;
+    (void)!::read(wake_.get(), &count, sizeof count);
+    if (events[1].revents != 0) {
+      const std::lock_guard held(lock_);
+      drop_after_mounts();
+    } else if (events[0].revents != 0) {
+      ::poll(nullptr, 0, answer_first_ms);
+    }
+  }
+}
+
+}  // namespace cloche
