@@ -16,6 +16,7 @@
 #include "jail/core/keeper_exit.hpp"
 #include "jail/core/kernel.hpp"
 #include "jail/core/lock.hpp"
+#include "jail/core/overlay.hpp"
 #include "jail/core/plan_transfer.hpp"
 #include "jail/core/report.hpp"
 #include "jail/core/sandbox_network.hpp"
@@ -87,8 +88,17 @@ void take_trees(const Plan& plan, const Keeper& keeper, const Word& word, uint32
 struct Begun {
   Plan still = {};
   int root = -1;
+  bool left_old_root = false;
   uint32_t mounts() const { return static_cast<uint32_t>(still.mounts.size()); }
 };
+
+// An ordinary user clones the call's trees from it, and before Linux 6.15 root makes overlays there. The
+// kernel mounts a /proc only beside another.
+bool needs_no_old_root(const Plan& still) {
+  bool has_proc = false;
+  for (const wire::Mount& mount : still.mounts) has_proc = has_proc || mount.kind == wire::MountKind::proc;
+  return has_proc && still.has(wire::privileged) && takes_detached_layers();
+}
 
 // What needs no call, and then the wait for one.
 Begun prepare_view(const Keeper& keeper, const Word& word) {
@@ -99,6 +109,8 @@ Begun prepare_view(const Keeper& keeper, const Word& word) {
   die_with(keeper);  // the ids cleared it, and we may wait for long
   ::umask(0);
   begun.root = begin_view(begun.still, trees);
+  begun.left_old_root = needs_no_old_root(begun.still);
+  if (begun.left_old_root) leave_old_root(begun.root);
   send({.kind = wire::ReportKind::ready});
   char there_is_a_call = 0;
   if (::read(keeper.word, &there_is_a_call, 1) != 1) ::_exit(125);
@@ -136,11 +148,13 @@ Begun prepare_view(const Keeper& keeper, const Word& word) {
     take_ids(plan);
     take_trees(plan, keeper, word, 0);
     ::umask(0);
-    begun = {plan, begin_view(plan, trees)};
+    begun = {plan, begin_view(plan, trees), false};
   } else {
     take_trees(plan, keeper, word, begun.mounts());
   }
-  finish_view(plan, trees, begun.root, begun.mounts());
+  complete_view(plan, trees, begun.root, begun.mounts());
+  if (!begun.left_old_root) leave_old_root(begun.root);
+  seal_view(plan, begun.root);
   const int root = close_all_but(begun.root, keeper);
   enter_directory(plan);
   ::umask(plan.umask);
@@ -219,7 +233,8 @@ Prepared pass_still_plan_on(const First& first, const Word& word) {
   tell(first, &word, sizeof word);
   if (!privileged) return prepared;
   clone_trees(prepared.still, trees);
-  prepared.old_root = find_old_root(first.mounts);  // before it has the trees to cover it with
+  // Before it has the trees to cover it with.
+  if (!takes_detached_layers()) prepared.old_root = find_old_root(first.mounts);
   tell(first, trees.fd, prepared.mounts() * sizeof trees.fd[0]);
   return prepared;
 }

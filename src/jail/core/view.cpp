@@ -336,20 +336,24 @@ int begin_view(const wire::Plan& plan, const Trees& trees) {
   return root;
 }
 
-void finish_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from) {
+void complete_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from) {
   Walker walker(root);
   for (uint32_t i = from; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
-  seal_memory(root, plan);
+}
 
+void leave_old_root(int root) {
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);
   must(::umount2(".", MNT_DETACH), Step::leave_old_root);
   must(::chdir("/"), Step::leave_old_root);
-  if (!has_root(plan)) {  // a ready-made one was read-only all along
-    mount_attr sealed{};
-    sealed.attr_set = MOUNT_ATTR_RDONLY;
-    must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
-  }
+}
+
+void seal_view(const wire::Plan& plan, int root) {
+  seal_memory(root, plan);
+  if (has_root(plan)) return;  // a ready-made one was read-only all along
+  mount_attr sealed{};
+  sealed.attr_set = MOUNT_ATTR_RDONLY;
+  must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
 }
 
 void cover(const char* place) {

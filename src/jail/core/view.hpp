@@ -42,8 +42,12 @@ int find_old_root(int mounts);
 // Inside the new mount namespace: begins a view with all that this plan has. Returns its root, which lies on
 // the old one.
 int begin_view(const wire::Plan& plan, const Trees& trees);
-// Adds what the plan has from that mount on, makes the view the root, and lets go of the old one.
-void finish_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from);
+// Adds what the plan has from that mount on, wherever the view is by then.
+void complete_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from);
+// Makes the view the root, and lets go of the old one with every mount of the host's.
+void leave_old_root(int root);
+// The last step: nothing is added to the root any more.
+void seal_view(const wire::Plan& plan, int root);
 
 // An empty directory that no process can write over this one of the host's; nothing where it has none.
 void cover(const char* place);
