@@ -9,15 +9,17 @@ namespace {
 
 class Pool : public Tools {
  protected:
-  std::vector<Answer> calls(const std::vector<Call>& calls, const char* bound, const Words& flags = {}) {
+  std::vector<Answer> calls(const std::vector<Call>& calls, const char* bound, const Words& flags = {},
+                            const Words& around = {}) {
     Command command = session_command(calls, flags);
+    command.argv.insert(command.argv.begin(), around.begin(), around.end());
     command.env["TOOLS_SESSION_POOL"] = bound;
     const Ran ran = run(command);
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     std::vector<Answer> answers;
     std::istringstream lines(ran.out);
     for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("descriptors=")) {
+      if (!line.starts_with("{")) {
         counts_.push_back(line);
         continue;
       }
@@ -77,6 +79,61 @@ TEST_P(Pool, WhateverHappensToASandboxThatWaitsTheCallIsMade) {
   for (int i = 0; i < 9; ++i) nine += "once\n";
   EXPECT_TRUE(contains(lines[0].result(), nine + "\n") && !contains(lines[0].result(), nine + "once"))
       << lines[0].result();
+}
+
+TEST_P(Pool, GarbageOnItsSocketCostsAColdStart) {
+  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const auto answers = calls({says, {"garbage"}, says, says}, "1");
+  ASSERT_EQ(answers.size(), 3U);
+  for (const auto& answer : answers) EXPECT_EQ(answer.exit_code(), 0) << answer.result();
+  EXPECT_EQ(answers[1].text("start"), "cold");
+  EXPECT_TRUE(is_pooled(answers[2]));
+}
+
+// In mounts of the test's own.
+TEST_P(Pool, WhatTheUserMountedHeCanUnmount) {
+  const std::string place = scene_root() / "mounted";
+  fs::create_directory(place);
+  fs::permissions(place, fs::perms::all);
+  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const Words in_own_mounts = is_root()
+                                  ? Words{"/usr/bin/unshare", "-m"}
+                                  : Words{"/usr/bin/unshare", "-Um", "--map-current-user", "--keep-caps"};
+  const auto answers =
+      calls({says, {"mount", place}, says, {"umount", place}, says, says}, "2", {}, in_own_mounts);
+  ASSERT_EQ(answers.size(), 4U);
+  for (const auto& answer : answers) EXPECT_EQ(answer.exit_code(), 0) << answer.result();
+  EXPECT_FALSE(contains(answers[0].ran.err, "mount:")) << answers[0].ran.err;
+  ASSERT_EQ(counts_.size(), 2U);
+  EXPECT_EQ(counts_[1], "pins=0") << "after it was unmounted, and " << counts_[0] << " before";
+  EXPECT_TRUE(is_pooled(answers[3]));
+}
+
+TEST_P(Pool, DoctorSaysWhatWaitsAndWhatItWasGoodFor) {
+  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const auto answers = calls({says, says, says, {"doctor"}}, "2");
+  ASSERT_EQ(answers.size(), 3U);
+  std::string said;
+  for (const auto& line : counts_) said += line;
+  EXPECT_TRUE(contains(said, "2 of 2 sandboxes wait, with ")) << said;
+  EXPECT_TRUE(contains(said, "2 calls began in one, 1 found none")) << said;
+}
+
+TEST_P(Pool, TheCommandHasNoSocketOfItsSandbox) {
+  const Call looks = {"run_script", script("ls -l /proc/self/fd | grep -c socket; ls /proc/self/fd | wc -l")};
+  const auto answers = calls({looks, looks}, "1");
+  ASSERT_EQ(answers.size(), 2U);
+  ASSERT_TRUE(is_pooled(answers[1]));
+  EXPECT_EQ(answers[1].result(), answers[0].result());
+  EXPECT_TRUE(contains(answers[1].result(), "stdout: 0\n")) << answers[1].result();
+}
+
+// The limit on time is no part of a sandbox that waits.
+TEST_P(Pool, ACallWithAnotherTimeLimitFindsOne) {
+  const auto answers =
+      calls({{"run_shell", R"({"cmd": "ls"})"}, {"run_shell", R"({"cmd": "ls", "timeout_s": 9})"}}, "1");
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_TRUE(is_pooled(answers[1])) << answers[1].text("start");
 }
 
 TEST_P(Pool, NothingOfOneCallIsInTheNext) {

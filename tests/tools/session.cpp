@@ -3,9 +3,15 @@
 // conversation of a model comes to, as a program that can be run as somebody else.
 //
 // With TOOLS_SESSION_POOL=N in its environment the Gateway prepares N sandboxes ahead, and before each call
-// the program waits until they are there. Then a line may also be "signal N", to every jail that waits, or
-// "count": what this process has by now, as a line "descriptors=N children=N mounts=N".
+// the program waits until they are there. Then a line may also be
+//   signal N     to every jail that waits
+//   garbage      through its own end of the socket of each
+//   mount DIR    a tmpfs, and umount DIR; how many processes of a sandbox have it then: "pins=N"
+//   doctor       what `cloche doctor -v` says of the pool
+//   count        what this process has by now: "descriptors=N children=N mounts=N"
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -67,8 +73,61 @@ void wait_for_pool(size_t bound) {
   std::this_thread::sleep_for(30ms);  // and for what they build
 }
 
+// Of our children and theirs.
+size_t pins(const std::string& directory) {
+  size_t count = 0;
+  for (const pid_t keeper : children()) {
+    const std::string table = "/proc/" + std::to_string(keeper);
+    std::ifstream list(table + "/task/" + std::to_string(keeper) + "/children");
+    pid_t first = 0;
+    list >> first;
+    std::ifstream mounts("/proc/" + std::to_string(first) + "/mountinfo");
+    for (std::string line; std::getline(mounts, line);) {
+      if (line.find(directory) != std::string::npos) ++count;
+    }
+  }
+  return count;
+}
+
+void send_garbage() {
+  for (int fd = 3; fd < 256; ++fd) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) continue;
+    const std::string garbage(300, 'g');
+    (void)::send(fd, garbage.data(), garbage.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+void say_what_doctor_says() {
+  FILE* doctor = ::popen(CLOCHE_TEST_BIN_DIR "/cloche doctor -v", "r");
+  char line[4096];
+  while (doctor != nullptr && std::fgets(line, sizeof line, doctor) != nullptr) {
+    if (std::string(line).find("POOL") != std::string::npos) std::printf("said=%s", line);
+  }
+  if (doctor != nullptr) ::pclose(doctor);
+}
+
+void change_mounts(const std::string& what, const std::string& directory) {
+  using namespace std::chrono_literals;
+  const int changed = what == "mount" ? ::mount("mine", directory.c_str(), "tmpfs", 0, nullptr)
+                                      : ::umount2(directory.c_str(), 0);
+  if (changed != 0) std::perror(what.c_str());
+  std::this_thread::sleep_for(300ms);  // those with the old mounts are gone then, and there are new ones
+  std::printf("pins=%zu\n", pins(directory));
+}
+
 // Whether the line was for us.
 bool obey(const std::string& line, size_t bound) {
+  const std::string word = line.substr(0, line.find(' '));
+  if (word == "garbage" || word == "doctor" || word == "mount" || word == "umount") {
+    wait_for_pool(bound);
+    if (word == "garbage") send_garbage();
+    if (word == "doctor") say_what_doctor_says();
+    if (word.ends_with("mount")) change_mounts(word, line.substr(word.size() + 1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return true;
+  }
   if (line.starts_with("signal ")) {
     wait_for_pool(bound);
     for (const pid_t child : children()) ::kill(child, std::atoi(line.c_str() + 7));

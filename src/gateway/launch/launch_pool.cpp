@@ -14,6 +14,7 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/sha256.hpp"
 #include "confine/native/probe.hpp"
 #include "store/layers/layer_place.hpp"
 
@@ -24,7 +25,11 @@ constexpr size_t most_kinds = 2;
 constexpr uint64_t few_after_ms = uint64_t{60} * 1000;
 constexpr uint64_t none_after_ms = uint64_t{10} * 60 * 1000;
 constexpr uint64_t enough_memory_bytes = uint64_t{128} << 20;
-constexpr int answer_first_ms = 2;  // before sandboxes are prepared behind a call
+constexpr uint64_t budget_bytes = uint64_t{48} << 20;  // of all that wait
+constexpr uint64_t kernels_bytes = uint64_t{1} << 20;  // of one, about: its network above all
+constexpr int until_ready_ms = 10;                     // about
+constexpr uint64_t longest_to_ready_ms = 5000;         // one that was stopped while it is built never is
+constexpr int answer_first_ms = 2;                     // before sandboxes are prepared behind a call
 
 // "MemAvailable:  123 kB"; all there could be, where the kernel does not say.
 uint64_t available_bytes() {
@@ -47,35 +52,59 @@ bool have_changed(const OwnedFd& mounts) {
 
 OwnedFd watch_mounts() { return OwnedFd(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)); }
 
-bool is_same_entry(const ViewEntry& one, const ViewEntry& other) {
-  return one.kind == other.kind && one.access == other.access && one.target == other.target &&
-         one.source == other.source && one.content == other.content && one.mode == other.mode &&
-         one.size_bytes == other.size_bytes && one.device == other.device && one.inode == other.inode;
+// What processes of a sandbox that waits have of memory, without what the kernel has for it.
+uint64_t resident_bytes(pid_t keeper) {
+  const std::string table = "/proc/" + std::to_string(keeper);
+  const auto first = sys::read_small_file(table + "/task/" + std::to_string(keeper) + "/children");
+  uint64_t pages = 0;
+  for (const std::string& process :
+       {table, "/proc/" + (first.ok() ? first.value().substr(0, first.value().find(' ')) : "")}) {
+    const auto numbers = sys::read_small_file(process + "/statm");
+    const size_t at = numbers.ok() ? numbers.value().find(' ') : std::string::npos;
+    uint64_t resident = 0;
+    const char* end = at == std::string::npos ? nullptr : numbers.value().data() + numbers.value().size();
+    if (end != nullptr) std::from_chars(numbers.value().data() + at + 1, end, resident);
+    pages += resident;
+  }
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-bool is_same_caller(const CallerFact& one, const CallerFact& other) {
-  return one.uid == other.uid && one.gid == other.gid && one.privileged == other.privileged;
+bool can_serve(const ConfinementPlan& plan) {
+  return plan.backend == Backend::native && plan.level == IsolationLevel::namespaces && !plan.terminal;
 }
+
+void add(Sha256& digest, std::string_view text) { digest.add(std::to_string(text.size()) + ":").add(text); }
+void add(Sha256& digest, uint64_t number) { add(digest, std::string_view(std::to_string(number))); }
 
 }  // namespace
 
 size_t count_wanted(const PoolFacts& facts) {
   if (facts.idle_ms >= none_after_ms || facts.available_bytes < enough_memory_bytes) return 0;
-  const size_t most = facts.bound;
+  const uint64_t within_budget = budget_bytes / (facts.each_bytes + kernels_bytes);
+  const size_t most = std::min(facts.bound, static_cast<size_t>(within_budget));
   return facts.idle_ms >= few_after_ms ? std::min<size_t>(most, 1) : most;
 }
 
-// Of the views what comes before the first tree of the operator's or file of a call's, which is all that can
+// Of the view what comes before the first tree of the operator's or file of a call's, which is all that can
 // be prepared (count_still_mounts).
-bool is_same_kind(const ConfinementPlan& one, const ConfinementPlan& other) {
-  const auto still_end = [](const ConfinementPlan& plan) {
-    return std::ranges::find_if(plan.view, [](const ViewEntry& entry) {
-      return entry.owned || is_beneath(calls_own_files, entry.target);
-    });
-  };
-  return one.backend == other.backend && one.network == other.network && one.limits == other.limits &&
-         one.inside_uid == other.inside_uid && one.inside_gid == other.inside_gid &&
-         std::equal(one.view.begin(), still_end(one), other.view.begin(), still_end(other), is_same_entry);
+std::string shape_of(const ConfinementPlan& plan, const CallerFact& caller, const std::string& state) {
+  Sha256 digest;
+  for (const uint64_t number : {static_cast<uint64_t>(plan.backend), static_cast<uint64_t>(plan.network),
+                                static_cast<uint64_t>(plan.level), uint64_t{plan.inside_uid},
+                                uint64_t{plan.inside_gid}, plan.limits.memory_bytes, plan.limits.processes,
+                                uint64_t{caller.uid}, uint64_t{caller.gid}, uint64_t{caller.privileged}})
+    add(digest, number);
+  for (const ViewEntry& entry : plan.view) {
+    if (entry.owned || is_beneath(calls_own_files, entry.target)) break;
+    for (const uint64_t number :
+         {static_cast<uint64_t>(entry.kind), static_cast<uint64_t>(entry.access), uint64_t{entry.mode},
+          entry.size_bytes, entry.device, entry.inode, uint64_t{entry.recursive}, uint64_t{entry.file}})
+      add(digest, number);
+    for (const std::string* text : {&entry.target, &entry.source, &entry.content}) add(digest, *text);
+  }
+  for (const SkeletonPart part : {SkeletonPart::root, SkeletonPart::etc})
+    add(digest, skeleton_home(plan, part, state));
+  return digest.finish();
 }
 
 LaunchPool::LaunchPool(Installation installation, size_t bound)
@@ -100,25 +129,38 @@ void LaunchPool::wake() const {
 }
 
 std::optional<LaunchResources> LaunchPool::take(const ConfinementPlan& plan, const CallerFact& caller) {
+  if (!can_serve(plan)) return std::nullopt;
+  const std::string shape = shape_of(plan, caller, installation_.state);
+  const uint64_t now_ms = sys::monotonic_ms();
   const std::lock_guard held(lock_);
   if (have_changed(mounts_of_calls_)) drop_after_mounts();
   for (auto box = boxes_.begin(); box != boxes_.end(); ++box) {
-    if (!is_same_kind(box->kind->plan, plan) || !is_same_caller(box->kind->caller, caller)) continue;
+    if (box->kind->shape != shape || now_ms >= box->made_ms + none_after_ms) continue;
     const auto readiness = box->resources.jail().readiness();
     if (readiness == JailProcess::Readiness::not_yet) continue;
     std::list<Box> taken;
     taken.splice(taken.begin(), boxes_, box);
-    if (readiness == JailProcess::Readiness::ready)
+    if (readiness == JailProcess::Readiness::ready) {
+      ++hits_;
       return std::optional<LaunchResources>(std::move(taken.front().resources));
+    }
     given_back_.splice(given_back_.begin(), taken);
     break;
   }
+  ++misses_;
   return std::nullopt;
 }
 
 void LaunchPool::give_back(LaunchResources resources) {
+  note_failed();
   const std::lock_guard held(lock_);
   given_back_.push_back({nullptr, std::move(resources)});
+}
+
+void LaunchPool::note_failed() {
+  const std::lock_guard held(lock_);
+  --hits_;
+  ++misses_;
 }
 
 bool LaunchPool::tidy_later(const std::string& layers) {
@@ -134,19 +176,21 @@ void LaunchPool::drop_after_mounts() {
 }
 
 void LaunchPool::expect(const ConfinementPlan& plan, const CallerFact& caller) {
-  if (plan.backend != Backend::native || plan.level != IsolationLevel::namespaces || plan.terminal ||
-      !wake_ || !mounts_of_thread_ || !mounts_of_calls_)
-    return;
+  if (!can_serve(plan) || !wake_ || !mounts_of_thread_ || !mounts_of_calls_) return;
+  std::string shape = shape_of(plan, caller, installation_.state);
   const std::lock_guard held(lock_);
   last_call_ms_ = sys::monotonic_ms();
   failed_ = false;
-  const auto known = std::ranges::find_if(kinds_, [&](const auto& kind) {
-    return is_same_kind(kind->plan, plan) && is_same_caller(kind->caller, caller);
-  });
+  auto known = std::ranges::find_if(kinds_, [&](const auto& kind) { return kind->shape == shape; });
+  // What is ready-made was compared with the host when it was prepared, and something there has changed.
+  if (known != kinds_.end() && (*known)->watch->has_seen_one()) {
+    kinds_.erase(known);
+    known = kinds_.end();
+  }
   if (known != kinds_.end()) {
     std::rotate(kinds_.begin(), known, known + 1);
   } else {
-    Kind kind{plan, caller};
+    Kind kind{std::move(shape), plan, caller, std::make_shared<SkeletonWatch>()};
     kind.plan.secrets.clear();
     kind.plan.argv = {"/"};  // no plan is without
     kinds_.insert(kinds_.begin(), std::make_shared<const Kind>(std::move(kind)));
@@ -186,15 +230,37 @@ size_t LaunchPool::count_of(const Kind* kind) const {
 // What is to be destroyed: that takes a moment, and is done without the lock.
 std::list<LaunchPool::Box> LaunchPool::sort_out(size_t wanted) {
   std::list<Box> out;
+  const uint64_t now_ms = sys::monotonic_ms();
   out.splice(out.begin(), given_back_);
   for (auto box = boxes_.begin(); box != boxes_.end();) {
     const auto next = std::next(box);
     const bool too_many = count_of(box->kind.get()) > share_of(box->kind.get(), wanted);
     const bool broken = box->resources.jail().readiness() == JailProcess::Readiness::broken;
-    if (too_many || broken) out.splice(out.begin(), boxes_, box);
+    const bool too_old = now_ms >= box->made_ms + none_after_ms;
+    const bool too_slow = box->bytes == 0 && now_ms >= box->made_ms + longest_to_ready_ms;
+    failed_ = failed_ || too_slow;
+    if (too_many || broken || too_old || too_slow) out.splice(out.begin(), boxes_, box);
     box = next;
   }
   return out;
+}
+
+// With the lock held. False: some are not ready yet.
+bool LaunchPool::measure_boxes() {
+  bool all = true;
+  for (Box& box : boxes_) {
+    if (box.bytes != 0) continue;
+    const bool ready = box.resources.jail().readiness() == JailProcess::Readiness::ready;
+    if (ready) box.bytes = std::max(resident_bytes(box.resources.jail().keeper.pid), uint64_t{1});
+    all = all && ready;
+  }
+  return all;
+}
+
+PoolCounts LaunchPool::counts() const {
+  PoolCounts counts{.bound = bound_, .waiting = boxes_.size(), .hits = hits_, .misses = misses_};
+  for (const Box& box : boxes_) counts.memory_bytes += box.bytes;
+  return counts;
 }
 
 std::shared_ptr<const LaunchPool::Kind> LaunchPool::next_kind(size_t wanted) const {
@@ -205,33 +271,43 @@ std::shared_ptr<const LaunchPool::Kind> LaunchPool::next_kind(size_t wanted) con
 }
 
 void LaunchPool::run() {
+  const PoolNotice notice(installation_.state);
   while (true) {
     std::list<Box> out;
     std::shared_ptr<const Kind> next;
     std::string untidy;
+    PoolCounts said;
+    bool all_ready = true;
     uint64_t idle_ms = 0;
     {
       const std::lock_guard held(lock_);
       if (have_changed(mounts_of_thread_)) drop_after_mounts();
       idle_ms = sys::monotonic_ms() - last_call_ms_;
-      const size_t wanted = closing_ ? 0 : count_wanted({bound_, idle_ms, available_bytes()});
+      const uint64_t each_bytes = boxes_.empty() ? 0 : boxes_.front().bytes;
+      const size_t wanted = closing_ ? 0 : count_wanted({bound_, idle_ms, available_bytes(), each_bytes});
       out = sort_out(wanted);
       if (closing_) return;
       next = next_kind(wanted);
       if (!next) untidy = std::exchange(untidy_, {});
+      if (!next) all_ready = measure_boxes();
+      if (!next) said = counts();
     }
     out.clear();
+    if (!next) notice.write(said);
     if (!untidy.empty()) clear_ended_layers(untidy);
     if (next) {
-      auto made = LaunchResources::prepare(next->plan, next->caller, probe_host(), installation_);
+      auto made =
+          LaunchResources::prepare(next->plan, next->caller, probe_host(), installation_, next->watch);
       const std::lock_guard held(lock_);
-      if (made.ok()) boxes_.push_back({next, std::move(made).value()});
+      if (made.ok()) boxes_.push_back({next, std::move(made).value(), sys::monotonic_ms()});
       if (have_changed(mounts_of_thread_)) drop_after_mounts();  // before a call can take it
       failed_ = failed_ || !made.ok();
       continue;
     }
+    // Also to look at how old each is.
     const uint64_t until_ms = idle_ms < few_after_ms ? few_after_ms : none_after_ms;
-    const int wait_ms = idle_ms < none_after_ms ? static_cast<int>(until_ms - idle_ms) + 1 : -1;
+    int wait_ms = idle_ms < none_after_ms ? static_cast<int>(until_ms - idle_ms) + 1 : -1;
+    if (!all_ready) wait_ms = until_ready_ms;
     pollfd events[2] = {{wake_.get(), POLLIN, 0}, {mounts_of_thread_.get(), POLLPRI, 0}};
     if (::poll(events, 2, wait_ms) < 0) continue;
     uint64_t count = 0;

@@ -26,6 +26,9 @@ TEST(LaunchPool, IsBoundByNumberByMemoryAndByTime) {
       {{4, 10 * minute_ms - 1, plenty}, 1},
       {{4, 10 * minute_ms, plenty}, 0},
       {{4, 0, 1 << 20}, 0},
+      {{16, 0, plenty, 1 << 20}, 16},
+      {{16, 0, plenty, 7 << 20}, 6},
+      {{16, 0, plenty, 100 << 20}, 0},
   };
   for (const auto& row : rows)
     EXPECT_EQ(count_wanted(row.facts), row.wanted) << row.facts.bound << " " << row.facts.idle_ms;
@@ -40,6 +43,18 @@ ConfinementPlan usual() {
   return plan;
 }
 
+std::string shape(const ConfinementPlan& plan) { return shape_of(plan, {}, "/state"); }
+
+TEST(LaunchPool, ServesNoOtherCaller) {
+  const CallerFact user{.uid = 1000, .gid = 1000};
+  CallerFact other = user;
+  other.gid = 1001;
+  EXPECT_EQ(shape_of(usual(), user, "/state"), shape_of(usual(), user, "/state"));
+  EXPECT_NE(shape_of(usual(), user, "/state"), shape_of(usual(), other, "/state"));
+  EXPECT_NE(shape_of(usual(), user, "/state"), shape_of(usual(), {}, "/state"));
+  EXPECT_NE(shape_of(usual(), user, "/state"), shape_of(usual(), user, "/other"));
+}
+
 TEST(LaunchPool, ServesPlansThatDifferInWhatIsTheCallsOwn) {
   const std::function<void(ConfinementPlan&)> calls_own[] = {
       [](ConfinementPlan& plan) { plan.argv = {"false"}; },
@@ -48,14 +63,12 @@ TEST(LaunchPool, ServesPlansThatDifferInWhatIsTheCallsOwn) {
       [](ConfinementPlan& plan) { plan.view[2].inode = 5; },
       [](ConfinementPlan& plan) { plan.view[2].source = "/other"; },
       [](ConfinementPlan& plan) { plan.debugging = true; },
-      [](ConfinementPlan& plan) {
-        plan.view[2] = {.kind = EntryKind::tmpfs, .target = "/run/cloche", .size_bytes = 9};
-      },
+      [](ConfinementPlan& plan) { plan.limits.wall_ms = 1; },
   };
   for (const auto& change : calls_own) {
     ConfinementPlan plan = usual();
     change(plan);
-    EXPECT_TRUE(is_same_kind(usual(), plan)) << (&change - std::begin(calls_own));
+    EXPECT_EQ(shape(usual()), shape(plan)) << (&change - std::begin(calls_own));
   }
   const std::function<void(ConfinementPlan&)> another_kind[] = {
       [](ConfinementPlan& plan) { plan.network = Network::of_host; },
@@ -70,11 +83,20 @@ TEST(LaunchPool, ServesPlansThatDifferInWhatIsTheCallsOwn) {
       [](ConfinementPlan& plan) { plan.view[1].mode = 0700; },
       [](ConfinementPlan& plan) { plan.view[0].owned = true; },
       [](ConfinementPlan& plan) { std::swap(plan.view[0], plan.view[1]); },
+      // What is ready-made has a place for each.
+      [](ConfinementPlan& plan) {
+        plan.view[2] = {.kind = EntryKind::tmpfs, .target = "/run/cloche", .size_bytes = 9};
+      },
+      [](ConfinementPlan& plan) {
+        plan.view.push_back(
+            {.kind = EntryKind::tree, .target = "/granted", .source = "/granted", .owned = true});
+      },
+      [](ConfinementPlan& plan) { plan.view[2].target = "/elsewhere"; },
   };
   for (const auto& change : another_kind) {
     ConfinementPlan plan = usual();
     change(plan);
-    EXPECT_FALSE(is_same_kind(usual(), plan)) << (&change - std::begin(another_kind));
+    EXPECT_NE(shape(usual()), shape(plan)) << (&change - std::begin(another_kind));
   }
 }
 

@@ -171,10 +171,15 @@ Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Li
 }
 
 Result<LaunchResources> LaunchResources::prepare(const ConfinementPlan& like, const CallerFact& caller,
-                                                 const HostProbe& probe, const Installation& installation) {
+                                                 const HostProbe& probe, const Installation& installation,
+                                                 const std::shared_ptr<SkeletonWatch>& watch) {
   LaunchResources resources =
       TRY(take(caller, like.limits, installation, {Backend::native, like.network}, For::still_plan));
   resources.lean_on_skeleton(like, installation.state);
+  if (watch) {
+    for (const Skeleton& skeleton : resources.skeletons_) watch->add(skeleton);
+    resources.watch_ = watch;
+  }
   const wire::PlanText whole = cloche::render(like, probe, resources.resources_).jail;
   wire::PlanText still;
   still.flags = whole.flags & wire::still_flags;
@@ -317,7 +322,7 @@ Result<LaunchSpec> LaunchResources::render_on_backend(const ConfinementPlan& pla
                                                       const Installation& installation) {
   switch (backend_) {
     case Backend::native:
-      lean_on_skeleton(plan, installation.state);
+      if (!watch_ || !watch_->is_unchanged()) lean_on_skeleton(plan, installation.state);
       return cloche::render(plan, probe, resources_);
     case Backend::subprocess:
     case Backend::none: return render_unboxed(plan, probe, installation);

@@ -2,6 +2,7 @@
 // box, and the processes themselves. All of it ends with the object.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +37,12 @@ class LaunchResources {
  public:
   static Result<LaunchResources> take(const CallerFact& caller, const Limits& limits,
                                       const Installation& installation, BoxResources box = {});
-  // The same, and the still part of such a plan's view is being built when it returns.
+  // The same, and the still part of such a plan's view is being built when it returns. With a watch, what is
+  // ready-made of it is compared with the host again only once that has seen a change; then it is for plans
+  // of that shape alone (launch_pool.hpp).
   static Result<LaunchResources> prepare(const ConfinementPlan& like, const CallerFact& caller,
-                                         const HostProbe& probe, const Installation& installation);
+                                         const HostProbe& probe, const Installation& installation,
+                                         const std::shared_ptr<SkeletonWatch>& watch = {});
 
   // How the plan is started on the backend of these resources. An error names the layers that it cannot keep.
   Result<LaunchSpec> render(const Startable& what, const HostProbe& probe, const Installation& installation);
@@ -98,6 +102,7 @@ class LaunchResources {
   Skeleton skeletons_[2];
   Scratch scratch_;
   std::vector<wire::MountText> still_ = {};  // what the jail has built
+  std::shared_ptr<const SkeletonWatch> watch_ = {};
   std::optional<JailProcess> jail_;
 };
 

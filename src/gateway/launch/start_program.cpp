@@ -122,7 +122,10 @@ Result<std::variant<Ran, NotBegun>> run_in(LaunchResources resources, const Star
   if (layers && !later) streams.meanwhile = [&layers] { clear_ended_layers(layers->root()); };
   auto ended = explained(
       supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr));
-  if (!ended.ok() && resources.jail().never_began()) return Ended(NotBegun{});
+  if (!ended.ok() && resources.jail().never_began()) {
+    if (options.pool != nullptr) options.pool->note_failed();
+    return Ended(NotBegun{});
+  }
   Outcome outcome = TRY(std::move(ended));
   outcome.proof = proof.digest;
   outcome.started = spec.pooled ? Started::pooled : Started::cold;
