@@ -175,6 +175,70 @@ TEST_P(Pool, EachKindOfCallHasItsOwnKindOfSandbox) {
   EXPECT_TRUE(is_pooled(warm[4]) && is_pooled(warm[5]));
 }
 
+// Those of the escape suite that need no stage around them. It runs them cold, with a control.
+TEST_P(Pool, HoldsAttacksOnTheKernelAndItsMounts) {
+  const std::string program = workspace() / "escape-attacks";
+  fs::copy_file(built("escape-attacks"), program);
+  fs::permissions(program, fs::perms(0755));
+  const std::string mounts = fs::read_symlink("/proc/self/ns/mnt");
+  std::vector<Words> attacks;
+  for (const char* name :
+       {"mount-tmpfs", "mount-bind", "remount-writable", "unmount", "pivot-root", "open-file-system",
+        "clone-tree", "clone-tree-with-attributes", "move-tree", "set-mount-attributes"})
+    attacks.push_back({name, mounts});
+  for (const char* kind : {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"}) {
+    attacks.push_back({"unshare-namespace", kind});
+    attacks.push_back({"clone3-namespace", kind});
+  }
+  for (const char* name : {"open-every-family",
+                           "open-every-internet-protocol",
+                           "open-every-netlink",
+                           "see-interfaces",
+                           "find-route-out",
+                           "change-root",
+                           "become-another-user",
+                           "become-another-group",
+                           "join-groups",
+                           "hold-capabilities",
+                           "gain-privileges-by-exec",
+                           "use-securebits",
+                           "raise-limits",
+                           "make-device",
+                           "call-bpf",
+                           "call-perf",
+                           "call-keyctl",
+                           "call-add-key",
+                           "call-request-key",
+                           "call-userfaultfd",
+                           "call-io-uring",
+                           "call-personality",
+                           "call-personality-with-high-bits",
+                           "call-modify-ldt",
+                           "call-iopl",
+                           "call-fanotify",
+                           "call-kcmp",
+                           "trace-own-child",
+                           "read-own-child",
+                           "execute-memory-file",
+                           "call-x32",
+                           "call-by-int80",
+                           "call-unknown-numbers"})
+    attacks.push_back({name});
+  std::vector<Call> made = {{"run_shell", R"({"cmd": "true"})"}};
+  for (const Words& attack : attacks) {
+    std::string argv = quoted(program);
+    for (const std::string& word : attack) argv += ", " + quoted(word);
+    made.push_back({"run_shell", "{\"argv\": [" + argv + "]}"});
+  }
+  const auto answers = calls(made, "2", {"--commands", "any"});
+  ASSERT_EQ(answers.size(), made.size());
+  constexpr int held = 20;
+  for (size_t i = 1; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].exit_code(), held) << attacks[i - 1][0] << ": " << answers[i].result();
+    EXPECT_TRUE(is_pooled(answers[i])) << attacks[i - 1][0];
+  }
+}
+
 TEST_P(Pool, ManyCallsLeaveNothingBehind) {
   std::vector<Call> many(4, Call{"run_shell", R"({"cmd": "ls"})"});
   many.push_back({"count"});
