@@ -397,6 +397,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
     context.noted({judged.notes.back()});
+  give_spills_back(std::move(effect.spilled));
+  if (pool_) pool_->retire(std::move(effect.resources));
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
   result.image = std::move(effect.image);
@@ -406,6 +408,27 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   result.box_notes = std::move(judged.box_notes);
   result.judgement = std::move(judged.judgement);
   return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
+}
+
+OwnedFd Gateway::take_spill() {
+  {
+    const std::lock_guard held(spills_lock_);
+    if (!empty_spills_.empty()) {
+      OwnedFd spill = std::move(empty_spills_.back());
+      empty_spills_.pop_back();
+      return spill;
+    }
+  }
+  return open_spill(session_.installation.state);
+}
+
+void Gateway::give_spills_back(Spilled spilled) {
+  constexpr size_t most = 16;
+  const std::lock_guard held(spills_lock_);
+  for (OwnedFd* spill : {&spilled.output, &spilled.errors}) {
+    const bool is_empty = *spill && ::lseek(spill->get(), 0, SEEK_END) == 0;
+    if (is_empty && empty_spills_.size() < most) empty_spills_.push_back(std::move(*spill));
+  }
 }
 
 // No record, no effect.
@@ -534,8 +557,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
   const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
   if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
-    const std::string& state = session_.installation.state;
-    effect.spilled = {open_spill(state), open_spill(state)};
+    effect.spilled = {take_spill(), take_spill()};
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)

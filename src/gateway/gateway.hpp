@@ -201,6 +201,9 @@ class Gateway {
   // The name that calls which go on from each other's staged changes have in common; empty: the call has
   // none.
   std::string task_key(const CallContext& context) const;
+  // Files for it, which are used again where nothing was written: to make one costs more than to keep it.
+  OwnedFd take_spill();
+  void give_spills_back(Spilled spilled);
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // The two lines of a call in the record, where there is one. False: a note says what is missing.
@@ -267,6 +270,8 @@ class Gateway {
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
   std::unique_ptr<LaunchPool> pool_ = {};  // none: each call starts its own sandbox
+  std::mutex spills_lock_;
+  std::vector<OwnedFd> empty_spills_ = {};
   Questions questions_;
 };
 

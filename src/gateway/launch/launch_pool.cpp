@@ -163,6 +163,14 @@ void LaunchPool::note_failed() {
   ++misses_;
 }
 
+void LaunchPool::retire(std::unique_ptr<LaunchResources> used) {
+  if (!used || !used->is_prepared()) return;
+  const std::lock_guard held(lock_);
+  if (!thread_) return;
+  given_back_.push_back({nullptr, std::move(*used)});
+  wake();
+}
+
 bool LaunchPool::tidy_later(const std::string& layers) {
   const std::lock_guard held(lock_);
   if (thread_) untidy_ = layers;

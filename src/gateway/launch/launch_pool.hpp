@@ -55,6 +55,8 @@ class LaunchPool {
   void give_back(LaunchResources resources);
   // One that was taken and did not begin with the call.
   void note_failed();
+  // One whose call has ended: its keeper is waited for when the answer is out.
+  void retire(std::unique_ptr<LaunchResources> used);
   // What ended calls have left there is to be emptied once this one is answered. False: it cannot do that.
   bool tidy_later(const std::string& layers);
   // A call like this is to be expected.

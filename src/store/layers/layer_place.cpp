@@ -74,7 +74,10 @@ bool empty_ended(int directory) {
     if (!layer) return errno == ENOENT;
     const bool has_upper = ::unlinkat(layer.get(), wire::upper_name, AT_REMOVEDIR) != 0 && errno != ENOENT;
     if (has_upper || !empty_work(layer.get())) return false;
-    if (name == first_number) continue;
+    if (name == first_number) {  // and with a new upper one
+      ::mkdirat(layer.get(), wire::upper_name, 0700);
+      continue;
+    }
     ::unlinkat(layer.get(), wire::work_name, AT_REMOVEDIR);
     if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) return false;
   }
