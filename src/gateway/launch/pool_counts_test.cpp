@@ -13,7 +13,7 @@ namespace cloche {
 namespace {
 
 TEST(PoolCounts, AreOneSentence) {
-  EXPECT_EQ(describe({.bound = 4, .waiting = 2, .memory_bytes = 3 << 20, .hits = 17, .misses = 1}),
+  EXPECT_EQ(describe(PoolCounts{.bound = 4, .waiting = 2, .memory_bytes = 3 << 20, .hits = 17, .misses = 1}),
             "2 of 4 sandboxes wait, with 3072 KiB of memory; 17 calls began in one, 1 found none");
 }
 
@@ -27,7 +27,8 @@ TEST(PoolCounts, AreSaidOfAPoolThatIsThere) {
     notice.write({.bound = 2, .waiting = 1});
     const auto said = describe_pools(state);
     ASSERT_EQ(said.size(), 1U);
-    EXPECT_EQ(said[0], "process " + std::to_string(::getpid()) + ": " + describe({.bound = 2, .waiting = 1}));
+    EXPECT_EQ(said[0], "process " + std::to_string(::getpid()) + ": " +
+                           describe(PoolCounts{.bound = 2, .waiting = 1}));
   }
   EXPECT_TRUE(describe_pools(state).empty());
 }
