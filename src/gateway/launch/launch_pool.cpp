@@ -183,9 +183,9 @@ void LaunchPool::drop_after_mounts() {
   wake();
 }
 
-void LaunchPool::expect(const ConfinementPlan& plan, const CallerFact& caller) {
+void LaunchPool::expect(const ConfinementPlan& plan, const CallerFact& caller, std::string shape) {
   if (!can_serve(plan) || !wake_ || !mounts_of_thread_ || !mounts_of_calls_) return;
-  std::string shape = shape_of(plan, caller, installation_.state);
+  if (shape.empty()) shape = shape_of(plan, caller, installation_.state);
   const std::lock_guard held(lock_);
   last_call_ms_ = sys::monotonic_ms();
   failed_ = false;
@@ -307,7 +307,10 @@ void LaunchPool::run() {
       auto made =
           LaunchResources::prepare(next->plan, next->caller, probe_host(), installation_, next->watch);
       const std::lock_guard held(lock_);
-      if (made.ok()) boxes_.push_back({next, std::move(made).value(), sys::monotonic_ms()});
+      if (made.ok()) {
+        made.value().set_shape(next->shape);
+        boxes_.push_back({next, std::move(made).value(), sys::monotonic_ms()});
+      }
       if (have_changed(mounts_of_thread_)) drop_after_mounts();  // before a call can take it
       failed_ = failed_ || !made.ok();
       continue;

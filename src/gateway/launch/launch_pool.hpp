@@ -59,8 +59,8 @@ class LaunchPool {
   void retire(std::unique_ptr<LaunchResources> used);
   // What ended calls have left there is to be emptied once this one is answered. False: it cannot do that.
   bool tidy_later(const std::string& layers);
-  // A call like this is to be expected.
-  void expect(const ConfinementPlan& plan, const CallerFact& caller);
+  // A call like this is to be expected. `shape`: its digest, where that is known; empty: it is not.
+  void expect(const ConfinementPlan& plan, const CallerFact& caller, std::string shape = {});
 
  private:
   struct Kind {

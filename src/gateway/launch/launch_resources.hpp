@@ -64,6 +64,9 @@ class LaunchResources {
     return box.backend == backend_ && box.network == network_ && limits == limits_;
   }
   bool is_prepared() const { return !still_.empty(); }
+  // Of a prepared one: what a pool knows it by.
+  const std::string& shape() const { return shape_; }
+  void set_shape(std::string shape) { shape_ = std::move(shape); }
   // Whether what is prepared, if anything is, is what this begins with.
   bool begins(const LaunchSpec& spec) const;
   const CallerFact& caller() const { return caller_; }
@@ -103,6 +106,7 @@ class LaunchResources {
   Scratch scratch_;
   std::vector<wire::MountText> still_ = {};  // what the jail has built
   std::shared_ptr<const SkeletonWatch> watch_ = {};
+  std::string shape_ = {};
   std::optional<JailProcess> jail_;
 };
 

@@ -214,7 +214,8 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   if (!options.installation.state.empty()) finish_interrupted(options.installation.state, facts.guard.git);
   const LivePlaces live = TRY(LivePlaces::hold(facts, options.installation.state));
   auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
-  if (ran.ok() && options.pool != nullptr) options.pool->expect(what.plan(), facts.caller);
+  if (ran.ok() && options.pool != nullptr)
+    options.pool->expect(what.plan(), facts.caller, ran.value().resources->shape());
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.
   LivePlaces::Taken taken = live.take_new(facts.guard, quarantine_for(options));
   if (!ran.ok()) {
