@@ -96,7 +96,7 @@ TEST(LayerPlace, AnUpperDirectoryThatIsNotEmptyIsNotUsedAgain) {
   ASSERT_EQ(root.running().size(), 1U);
   write_text(root.path + "/running/" + root.running().front() + "/0/u/file", "written since");
   const LayerPlace second = root.make();
-  second.clear_ended();
+  clear_ended_layers(second.root());
   EXPECT_EQ(root.running().size(), 1U);
   EXPECT_FALSE(root.has_spare());
 }
