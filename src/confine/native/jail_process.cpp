@@ -17,7 +17,8 @@ namespace cloche {
 namespace {
 
 constexpr int ending_ms = 1000;     // for a keeper to end by itself
-constexpr int acceptance_ms = 100;  // for a prepared jail to take its plan
+constexpr int acceptance_ms = 100;  // for a prepared jail to take its plan, unless the host is busy
+constexpr uint64_t longest_acceptance_ms = 5000;
 
 std::vector<int> ways_into(const Cgroup* cgroup) {
   const bool walks = cgroup != nullptr && cgroup->by() == CountedBy::cgroup1;
@@ -40,6 +41,20 @@ std::vector<OwnedFd> descriptors_of(const msghdr& message) {
 bool is_there(int fd, int wait_ms) {
   pollfd event{fd, POLLIN, 0};
   return ::poll(&event, 1, wait_ms) > 0;
+}
+
+// As by SIGSTOP: the keeper, or the process of the sandbox that it has started.
+bool is_stopped(pid_t keeper) {
+  const std::string number = std::to_string(keeper);
+  const auto children = sys::read_small_file("/proc/" + number + "/task/" + number + "/children");
+  const std::string first = children.ok() ? children.value().substr(0, children.value().find(' ')) : "";
+  for (const std::string& process : {number, first}) {
+    const auto stat = sys::read_small_file("/proc/" + process + "/stat");
+    const size_t name_end = stat.ok() ? stat.value().rfind(") ") : std::string::npos;
+    const char state = name_end == std::string::npos ? '-' : stat.value()[name_end + 2];
+    if (state == 'T' || state == 't') return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -154,9 +169,11 @@ Result<void> JailProcess::wait_for_acceptance() {
     }
     return hearing == Hearing::report;
   };
-  const uint64_t deadline = sys::monotonic_ms() + acceptance_ms;
-  for (uint64_t now = 0; !accepted && (now = sys::monotonic_ms()) < deadline;) {
-    if (!is_there(control.get(), static_cast<int>(deadline - now)) || !hears_more()) break;
+  const uint64_t start_ms = sys::monotonic_ms();
+  for (uint64_t waited_ms = 0; !accepted && waited_ms < longest_acceptance_ms;
+       waited_ms = sys::monotonic_ms() - start_ms) {
+    if (waited_ms >= acceptance_ms && is_stopped(keeper.pid)) break;
+    if (is_there(control.get(), acceptance_ms) && !hears_more()) break;
   }
   if (accepted) return {};
   kernel::pidfd_send_signal(keeper.pidfd.get(), SIGKILL);
