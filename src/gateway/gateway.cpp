@@ -410,6 +410,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
 }
 
+PoolCounts Gateway::pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
+
 OwnedFd Gateway::take_spill() {
   {
     const std::lock_guard held(spills_lock_);

@@ -15,6 +15,7 @@
 
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/judge.hpp"
+#include "gateway/launch/pool_counts.hpp"
 #include "gateway/launch/shared_home.hpp"
 #include "gateway/session.hpp"
 #include "model/fetch_answer.hpp"
@@ -131,6 +132,9 @@ class Gateway {
   // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
   // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
+
+  // What waits for the next calls, and what it was good for; of a gateway without a pool all zeros.
+  PoolCounts pool_counts() const;
 
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }

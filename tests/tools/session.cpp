@@ -67,10 +67,13 @@ std::vector<pid_t> children() {
   return found;
 }
 
-void wait_for_pool(size_t bound) {
+void wait_for_pool(const cloche::Gateway& gateway) {
   using namespace std::chrono_literals;
-  for (int tries = 0; tries < 200 && children().size() != bound; ++tries) std::this_thread::sleep_for(5ms);
-  std::this_thread::sleep_for(30ms);  // and for what they build
+  for (int tries = 0; tries < 400; ++tries) {
+    const cloche::PoolCounts counts = gateway.pool_counts();
+    if (counts.waiting == counts.bound) return;
+    std::this_thread::sleep_for(5ms);
+  }
 }
 
 // Of our children and theirs.
@@ -118,10 +121,10 @@ void change_mounts(const std::string& what, const std::string& directory) {
 }
 
 // Whether the line was for us.
-bool obey(const std::string& line, size_t bound) {
+bool obey(const std::string& line, const cloche::Gateway& gateway) {
   const std::string word = line.substr(0, line.find(' '));
   if (word == "garbage" || word == "doctor" || word == "mount" || word == "umount") {
-    wait_for_pool(bound);
+    wait_for_pool(gateway);
     if (word == "garbage") send_garbage();
     if (word == "doctor") say_what_doctor_says();
     if (word.ends_with("mount")) change_mounts(word, line.substr(word.size() + 1));
@@ -129,13 +132,13 @@ bool obey(const std::string& line, size_t bound) {
     return true;
   }
   if (line.starts_with("signal ")) {
-    wait_for_pool(bound);
+    wait_for_pool(gateway);
     for (const pid_t child : children()) ::kill(child, std::atoi(line.c_str() + 7));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return true;
   }
   if (line != "count {}") return false;
-  wait_for_pool(bound);
+  wait_for_pool(gateway);
   std::printf("descriptors=%zu children=%zu mounts=%zu\n", entries("/proc/self/fd"), children().size(),
               lines_of("/proc/self/mountinfo"));
   return true;
@@ -164,11 +167,11 @@ int main(int argc, char** argv) {
   bool signalled = false;  // then the next call meets what is left
   bool has_called = false;
   for (std::string line; std::getline(calls, line);) {
-    if (bound > 0 && obey(line, bound)) {
+    if (bound > 0 && obey(line, *gateway.value())) {
       signalled = true;
       continue;
     }
-    if (bound > 0 && !signalled && has_called) wait_for_pool(bound);
+    if (bound > 0 && !signalled && has_called) wait_for_pool(*gateway.value());
     signalled = false;
     has_called = true;
     std::puts(call_json(gateway.value()->call(call_in(line), context, approver)).c_str());

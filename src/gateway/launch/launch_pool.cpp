@@ -266,8 +266,16 @@ bool LaunchPool::measure_boxes() {
 }
 
 PoolCounts LaunchPool::counts() const {
-  PoolCounts counts{.bound = bound_, .waiting = boxes_.size(), .hits = hits_, .misses = misses_};
-  for (const Box& box : boxes_) counts.memory_bytes += box.bytes;
+  const std::lock_guard held(lock_);
+  return counts_now();
+}
+
+PoolCounts LaunchPool::counts_now() const {
+  PoolCounts counts{.bound = bound_, .hits = hits_, .misses = misses_};
+  for (const Box& box : boxes_) {
+    counts.memory_bytes += box.bytes;
+    if (box.bytes != 0) ++counts.waiting;  // else it is still being built
+  }
   return counts;
 }
 
@@ -298,7 +306,7 @@ void LaunchPool::run() {
       next = next_kind(wanted);
       if (!next) untidy = std::exchange(untidy_, {});
       if (!next) all_ready = measure_boxes();
-      if (!next) said = counts();
+      if (!next) said = counts_now();
     }
     out.clear();
     if (!next) notice.write(said);

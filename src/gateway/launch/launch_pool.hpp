@@ -61,6 +61,7 @@ class LaunchPool {
   bool tidy_later(const std::string& layers);
   // A call like this is to be expected. `shape`: its digest, where that is known; empty: it is not.
   void expect(const ConfinementPlan& plan, const CallerFact& caller, std::string shape = {});
+  PoolCounts counts() const;
 
  private:
   struct Kind {
@@ -79,7 +80,7 @@ class LaunchPool {
   void run();
   void drop_after_mounts();
   bool measure_boxes();
-  PoolCounts counts() const;
+  PoolCounts counts_now() const;
   size_t share_of(const Kind* kind, size_t wanted) const;
   size_t count_of(const Kind* kind) const;
   std::list<Box> sort_out(size_t wanted);
@@ -91,7 +92,7 @@ class LaunchPool {
   OwnedFd wake_;
   OwnedFd mounts_of_thread_;
   OwnedFd mounts_of_calls_;
-  std::mutex lock_;
+  mutable std::mutex lock_;
   std::list<Box> boxes_;
   std::list<Box> given_back_;
   std::vector<std::shared_ptr<const Kind>> kinds_;  // the newest first
