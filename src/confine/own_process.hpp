@@ -13,6 +13,7 @@ namespace cloche {
 struct CallerFact;
 class Environment;
 struct Installation;
+class LaunchPool;
 struct RunRequest;
 struct Ran;
 enum class Proving;
@@ -41,7 +42,7 @@ class OwnProcess {
   // Renders a call's plan to learn which proof it needs, and starts the probe alone
   // (gateway/launch/start_program.hpp).
   friend Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
-                                 const Installation& installation);
+                                 const Installation& installation, LaunchPool* pool);
 
   ConfinementPlan plan_;
 };

@@ -263,6 +263,11 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   }
   std::unique_ptr<Gateway> gateway(new Gateway(std::move(opened.session), std::move(run)));
   gateway->why_not_recorded_ = std::move(why_not_recorded);
+  const SessionOptions& said = gateway->session_.options;
+  const bool stays = said.pool || said.usual_pool > 0;  // else it ends with its call
+  const size_t prepared = pool_of(gateway->session_.settings, said.pool, said.usual_pool).value;
+  if (stays && prepared > 0)
+    gateway->pool_ = std::make_unique<LaunchPool>(gateway->session_.installation, prepared);
   return gateway;
 }
 
@@ -304,7 +309,7 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
       TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, runtime_settings()}));
   const Prepared* prepared = judged.judgement.prepared();
   if (prepared == nullptr) return std::vector<std::string>{};  // no command runs here
-  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation));
+  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation, pool_.get()));
   return std::move(judged.box_notes);
 }
 
@@ -392,6 +397,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
     context.noted({judged.notes.back()});
+  give_spills_back(std::move(effect.spilled));
+  if (pool_) pool_->retire(std::move(effect.resources));
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
   result.image = std::move(effect.image);
@@ -401,6 +408,29 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   result.box_notes = std::move(judged.box_notes);
   result.judgement = std::move(judged.judgement);
   return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
+}
+
+PoolCounts Gateway::pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
+
+OwnedFd Gateway::take_spill() {
+  {
+    const std::lock_guard held(spills_lock_);
+    if (!empty_spills_.empty()) {
+      OwnedFd spill = std::move(empty_spills_.back());
+      empty_spills_.pop_back();
+      return spill;
+    }
+  }
+  return open_spill(session_.installation.state);
+}
+
+void Gateway::give_spills_back(Spilled spilled) {
+  constexpr size_t most = 16;
+  const std::lock_guard held(spills_lock_);
+  for (OwnedFd* spill : {&spilled.output, &spilled.errors}) {
+    const bool is_empty = *spill && ::lseek(spill->get(), 0, SEEK_END) == 0;
+    if (is_empty && empty_spills_.size() < most) empty_spills_.push_back(std::move(*spill));
+  }
 }
 
 // No record, no effect.
@@ -516,7 +546,8 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
                         .approved = judged.approved,
                         .task = task_key(context),
-                        .resources = std::move(resources)});
+                        .resources = std::move(resources),
+                        .pool = pool_.get()});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,
@@ -528,8 +559,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
   const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
   if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
-    const std::string& state = session_.installation.state;
-    effect.spilled = {open_spill(state), open_spill(state)};
+    effect.spilled = {take_spill(), take_spill()};
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)

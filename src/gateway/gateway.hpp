@@ -15,6 +15,7 @@
 
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/judge.hpp"
+#include "gateway/launch/pool_counts.hpp"
 #include "gateway/launch/shared_home.hpp"
 #include "gateway/session.hpp"
 #include "model/fetch_answer.hpp"
@@ -132,6 +133,9 @@ class Gateway {
   // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
 
+  // What waits for the next calls, and what it was good for; of a gateway without a pool all zeros.
+  PoolCounts pool_counts() const;
+
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }
 
@@ -201,6 +205,9 @@ class Gateway {
   // The name that calls which go on from each other's staged changes have in common; empty: the call has
   // none.
   std::string task_key(const CallContext& context) const;
+  // Files for it, which are used again where nothing was written: to make one costs more than to keep it.
+  OwnedFd take_spill();
+  void give_spills_back(Spilled spilled);
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // The two lines of a call in the record, where there is one. False: a note says what is missing.
@@ -266,6 +273,9 @@ class Gateway {
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  std::unique_ptr<LaunchPool> pool_ = {};  // none: each call starts its own sandbox
+  std::mutex spills_lock_;
+  std::vector<OwnedFd> empty_spills_ = {};
   Questions questions_;
 };
 

@@ -1,5 +1,6 @@
 #include "doors/cli/call_arguments.hpp"
 
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -74,6 +75,16 @@ Result<void> add_net_any(CallArguments& arguments, Value) {
   return {};
 }
 
+Result<void> set_pool(CallArguments& arguments, Value value) {
+  size_t count = 0;
+  const char* end = value.data() + value.size();
+  const auto [at, problem] = std::from_chars(value.data(), end, count);
+  if (problem != std::errc{} || at != end || count > most_pool)
+    return usage_error("--pool " + value + " is not a number from 0 to " + std::to_string(most_pool));
+  arguments.options.pool = count;
+  return {};
+}
+
 Result<void> set_format(CallArguments& arguments, Value value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
@@ -136,6 +147,9 @@ constexpr Option<CallArguments> options[] = {
      "which ends with it).",
      keep<&CallArguments::task>, of_mcp},
     {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
+    {"--pool", "N",
+     "How many sandboxes are prepared before a call comes, 0 to 16 (default: 2, or as the key pool says).",
+     set_pool, of_mcp},
     {"", "", "Output:"},
     {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
      of_call | bit(CallCommand::config)},

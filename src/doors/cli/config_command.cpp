@@ -228,6 +228,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       TRY(chosen_profile(settings, configuration.profiles, {"", asked_profile(options.operators)}));
   const Switches switches = TRY(switches_of(environment));
   TRY(judge_settled(options.operators, settings, profile));
+  const Setting<size_t> pool = pool_of(settings, {}, mcp_pool);
   std::vector<EffectiveKey> keys = {
       plain("enabled", enabled_under(switches, settings.enabled)),
       plain("allow_sandbox_off", settings.allow_sandbox_off),
@@ -252,6 +253,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       shown_as("undo", settings.undo, undo_json(settings.undo.value)),
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
+      shown_as("pool", pool, std::to_string(pool.value)),
       plain("secret_grants", settings.secret_grants),
       plain("approved_executors", settings.approved_executors)};
   add_limits(keys, options.operators, settings);

@@ -9,6 +9,7 @@
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/launch/pool_counts.hpp"
 
 namespace cloche {
 namespace {
@@ -240,7 +241,7 @@ std::string as_json(const Diagnosis& diagnosis) {
     out.begin_object().member("name", name).member("why", why).end_object();
   out.end_array();
   diagnosis.in_force ? out.member("in_force", name_of(*diagnosis.in_force)) : out.key("in_force").null();
-  out.member("notes", diagnosis.notes);
+  out.member("notes", diagnosis.notes).member("pools", diagnosis.pools);
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
                             : out.key("memory_overshoot_bytes").null();
   return out.end_object().text() + "\n";
@@ -311,6 +312,7 @@ std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const S
               std::to_string(*diagnosis.overshoot_bytes >> 20) +
               " MiB; with a delegated cgroup the limit is exact\n";
     }
+    for (const auto& pool : diagnosis.pools) rest += "  POOL     " + on_one_line(pool) + "\n";
     text += fitted(rest + levels_as_text(diagnosis), layers_at, screen);
   }
   std::string notes;
@@ -337,6 +339,7 @@ int doctor_command(std::span<char* const> words, const Environment& environment)
   Diagnosis diagnosis = diagnose(environment, installation.value());
   for (const std::string& set : staged_sets(installation.value().state))
     diagnosis.notes.push_back("waits for your answer: " + set + "; see cloche changes --all");
+  diagnosis.pools = describe_pools(installation.value().state);
   const DoctorDetail detail = arguments.verbose ? DoctorDetail::all : DoctorDetail::promises;
   print(arguments.json ? as_json(diagnosis) : doctor_text(diagnosis, detail, screen_of_output(environment)));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;

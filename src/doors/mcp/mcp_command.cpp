@@ -248,6 +248,7 @@ void say_about_box(const Gateway& gateway, const Skill* skill) {
 Result<void> serve(CallArguments arguments, const Environment& environment) {
   SessionOptions& options = arguments.options;
   options.front_end = FrontEnd::agent;
+  options.usual_pool = mcp_pool;
   if (arguments.task) options.run_name = run_of_task(*arguments.task, options.operators);
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));

@@ -46,6 +46,7 @@ const char* name_of(Step step) {
     case Step::seccomp: return "install the system call filter";
     case Step::start_command: return "start the command";
     case Step::start_box: return "start the box";
+    case Step::begin_with_still_view: return "find the prepared view in the plan";
   }
   return "unknown step";
 }

@@ -293,41 +293,67 @@ int empty_root(unsigned attributes) {
 
 }  // namespace
 
-void clone_trees(const wire::Plan& plan, Trees& trees, int mounts) {
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+void clone_trees(const wire::Plan& plan, Trees& trees, uint32_t from, const FirstsMounts& first) {
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
-  mount_overlays(plan, trees, mounts);
+  mount_overlays(plan, trees, first);
 }
 
-void mount_fresh(const wire::Plan& plan, Trees& trees) {
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+void mount_fresh(const wire::Plan& plan, Trees& trees, uint32_t from) {
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) {
     const int mounted = fresh(plan.mounts[i], i);
     if (mounted >= 0) trees.fd[i] = mounted;
   }
 }
 
-int enter_view(const wire::Plan& plan, const Trees& trees) {
-  const bool prepared = !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
+int find_old_root(int mounts) {
+  const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
+  must(kernel::enter_mounts(mounts), Step::mount_overlay);
+  const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::mount_overlay);
+  must(kernel::enter_mounts(home), Step::mount_overlay);
+  ::close(home);
+  return root;
+}
+
+namespace {
+
+// Whether the host has one ready-made.
+bool has_root(const wire::Plan& plan) {
+  return !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
+}
+
+}  // namespace
+
+int begin_view(const wire::Plan& plan, const Trees& trees) {
   const int root =
-      prepared ? trees.fd[0] : empty_root(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+      has_root(plan) ? trees.fd[0] : empty_root(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
   must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
   Walker walker(root);
-  for (uint32_t i = prepared ? 1 : 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
-  seal_memory(root, plan);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+  return root;
+}
 
+void complete_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from) {
+  Walker walker(root);
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+}
+
+void leave_old_root(int root) {
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);
   must(::umount2(".", MNT_DETACH), Step::leave_old_root);
   must(::chdir("/"), Step::leave_old_root);
-  if (!prepared) {  // a prepared one was read-only all along
-    mount_attr sealed{};
-    sealed.attr_set = MOUNT_ATTR_RDONLY;
-    must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
-  }
-  return root;
+}
+
+void seal_view(const wire::Plan& plan, int root) {
+  seal_memory(root, plan);
+  if (has_root(plan)) return;  // a ready-made one was read-only all along
+  mount_attr sealed{};
+  sealed.attr_set = MOUNT_ATTR_RDONLY;
+  must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
 }
 
 void cover(const char* place) {

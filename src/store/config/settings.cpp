@@ -1,6 +1,7 @@
 #include "store/config/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
@@ -293,6 +294,17 @@ Result<void> read_undo(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
+Result<void> read_pool(Settings& settings, const SettingEntry& entry) {
+  const JsonValue& value = entry.member.value;
+  size_t said = 0;
+  const char* end = value.text.data() + value.text.size();
+  const auto [at, problem] = std::from_chars(value.text.data(), end, said);
+  if (!value.is_number() || problem != std::errc{} || at != end || said > most_pool)
+    return wrong(entry, "is not a number from 0 to " + std::to_string(most_pool));
+  settings.pool.of(entry.source) = {said, origin_of(entry)};
+  return {};
+}
+
 Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
   for (const auto& limit : TRY(read_limit_settings(entry.member.value, entry.file.path))) {
     const Origin origin{Origin::Kind::file, file_line(entry.file.path, limit.line)};
@@ -345,6 +357,7 @@ constexpr SettingRow table[] = {
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
+    {"pool", "a number from 0 to 16", "less than what holds without it", "the smallest", read_pool},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
@@ -410,6 +423,21 @@ Result<Settings> settings_of(const ConfigFiles& files) {
   TRY(read_file(settings, files.user, ConfigSource::user));
   TRY(read_file(settings, files.project, ConfigSource::project));
   return settings;
+}
+
+Setting<size_t> pool_of(const Settings& settings, const std::optional<size_t>& asked, size_t usual) {
+  const auto& [managed, user, project] = settings.pool;
+  Setting<size_t> pool{.value = asked.value_or(usual)};
+  if (asked) pool.origin = {Origin::Kind::flag, "--pool"};
+  const auto take = [&](const ConfigValue<size_t>& said) {
+    if (pool.is_set()) pool.overruled.push_back({std::to_string(pool.value), pool.origin});
+    pool.value = said.value;
+    pool.origin = said.origin;
+  };
+  if (user && !asked) take(*user);
+  if (managed && (!pool.is_set() || managed->value < pool.value)) take(*managed);
+  if (project && project->value < pool.value) take(*project);
+  return pool;
 }
 
 Writes background_writes(const Settings& settings, Writes writes) {

@@ -109,6 +109,7 @@ struct Settings {
   Setting<Texts> net =
       {};                 // hosts as --net names them, of every command and call whose profile has a network
   Texts net_ranges = {};  // where they may lead besides, in the plan's spelling
+  ValuesBySource<size_t> pool = {};        // sandboxes that are prepared ahead of calls
   Setting<Texts> secret_grants = {};       // secrets that skills may name in their hints
   Setting<Texts> approved_executors = {};  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
@@ -136,6 +137,11 @@ std::span<const SettingRow> settings_table();
 std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
+
+// How many sandboxes are prepared ahead of calls: what a flag or a program asks for, else what the operator's
+// files say, else what the front end has. The managed file is a bound for it, and so is the project's.
+inline constexpr size_t most_pool = 16;
+Setting<size_t> pool_of(const Settings& settings, const std::optional<size_t>& asked, size_t usual);
 
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);

@@ -223,6 +223,33 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
   }
 }
 
+TEST(Settings, TheProjectOnlyLowersThePool) {
+  struct Row {
+    const char* managed;
+    const char* user;
+    const char* project;
+    std::optional<size_t> asked;
+    const char* comes_to;
+  };
+  const Row rows[] = {
+      {"", "", "", {}, "2 default"},  {"", "", "", 5, "5 --pool"},  {"", "4", "", {}, "4 U:1"},
+      {"", "4", "", 1, "1 --pool"},   {"", "1", "", 6, "6 --pool"}, {"3", "4", "", {}, "3 M:1"},
+      {"3", "1", "", {}, "1 U:1"},    {"3", "", "", {}, "3 M:1"},   {"0", "4", "", 8, "0 M:1"},
+      {"", "4", "8", {}, "4 U:1"},    {"", "4", "1", {}, "1 P:1"},  {"", "", "0", {}, "0 P:1"},
+      {"", "", "9", {}, "2 default"}, {"", "", "1", 6, "1 P:1"},
+  };
+  for (const auto& row : rows) {
+    const auto file = [](const std::string& value) {
+      return value.empty() ? "" : "{\"pool\": " + value + "}";
+    };
+    const Settings settings_read = settings({file(row.managed), file(row.user), file(row.project)});
+    const auto pool = pool_of(settings_read, row.asked, 2);
+    EXPECT_EQ(std::to_string(pool.value) + " " + text_of(pool.origin), row.comes_to);
+  }
+  for (const char* text : {"17", "-1", "1.5", "\"2\"", "true", "1e1"})
+    EXPECT_FALSE(read({.user = "{\"pool\": " + std::string(text) + "}"}).ok()) << text;
+}
+
 TEST(Settings, EveryFileMayHideAndNoneTakesBack) {
   const auto settings =
       read({.managed = R"({"hide": ["a"]})", .user = R"({"hide": ["b"]})", .project = R"({"hide": ["c"]})"});
