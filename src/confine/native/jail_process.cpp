@@ -1,7 +1,9 @@
 #include "confine/native/jail_process.hpp"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,42 @@
 #include "jail/core/wire.hpp"
 
 namespace cloche {
+namespace {
+
+std::vector<OwnedFd> descriptors_of(const msghdr& message) {
+  std::vector<OwnedFd> fds;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
+  fds.resize((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+    fds[i] = OwnedFd(number);
+  }
+  return fds;
+}
+
+}  // namespace
+
+std::optional<HeardReport> hear_report(int control) {
+  wire::Report report;
+  iovec data{&report, sizeof report};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_listeners)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  ssize_t got = 0;
+  // The other end closed before it had read our own word: the kernel says so once, and then what was said to
+  // us.
+  do {
+    got = ::recvmsg(control, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == ECONNRESET);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  if (got != static_cast<ssize_t>(sizeof report)) return HeardReport{.is_of_another_build = got > 0};
+  return HeardReport{.report = report, .fds = descriptors_of(message)};
+}
 
 Result<JailProcess> JailProcess::start(const Start& start) {
   JailProcess jail;
@@ -60,6 +98,8 @@ JailProcess::~JailProcess() {
   if (!keeper.pidfd) return;
   // Never used, or its supervisor gave up: the end of the socket is the keeper's word to end everything.
   control.reset();
+  // One that was stopped from outside would not hear it.
+  (void)::syscall(SYS_pidfd_send_signal, keeper.pidfd.get(), SIGCONT, nullptr, 0);
   siginfo_t ended{};
   ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
 }

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,15 @@
 #include "confine/supervise/spawn.hpp"
 
 namespace cloche {
+
+// What a jail has said, with the descriptors that came along.
+struct HeardReport {
+  std::optional<wire::Report> report = {};  // none: every process that could say anything is gone
+  std::vector<OwnedFd> fds = {};
+  bool is_of_another_build = false;  // it speaks in reports of another size
+};
+// The next report on the control socket; nothing when none is there now.
+std::optional<HeardReport> hear_report(int control);
 
 class JailProcess {
  public:
@@ -38,6 +48,10 @@ class JailProcess {
   // The plan's bytes, sealed, and the word that they are there, with the ways into the cgroup of version 1.
   Result<void> go(const Startable& what, const std::string& plan, const Cgroup* cgroup);
 
+  // Of a command that has waited (confine/warm/late_text.hpp): it has its text by now, and goes on at the end
+  // of this pipe. When the jail ends without that, the pipe is there until nothing can read it.
+  OwnedFd late_text;
+  std::vector<HeardReport> heard = {};  // so far, for the supervisor to take
   // What the supervisor takes over.
   Spawned keeper;
   OwnedFd control;

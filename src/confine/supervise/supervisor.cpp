@@ -31,19 +31,6 @@ wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
   return plan;
 }
 
-std::vector<OwnedFd> descriptors_of(const msghdr& message) {
-  std::vector<OwnedFd> fds;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
-  fds.resize((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-  for (size_t i = 0; i < fds.size(); ++i) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
-    fds[i] = OwnedFd(number);
-  }
-  return fds;
-}
-
 }  // namespace
 
 std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
@@ -52,9 +39,13 @@ std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
 }
 
 Result<void> SupervisedCall::start() {
-  TRY(jail_.go(what_,
-               wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
-               cgroup_));
+  if (jail_.late_text) {
+    jail_.late_text.reset();
+  } else {
+    TRY(jail_.go(what_,
+                 wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+                 cgroup_));
+  }
   if (streams_.meanwhile) streams_.meanwhile();
   control_ = std::move(jail_.control);
   if (is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
@@ -68,6 +59,7 @@ Result<void> SupervisedCall::start() {
   input_ = StreamRelay::into_command(streams_.input, std::move(jail_.input));
   output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
+  for (auto& heard : jail_.heard) take_report(*heard.report, std::move(heard.fds));
   return {};
 }
 
@@ -226,29 +218,16 @@ void SupervisedCall::show(const StreamRelay& flow, uint64_t bytes_before) const 
 }
 
 void SupervisedCall::hear() {
-  wire::Report report;
-  iovec data{&report, sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_listeners)];
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  ssize_t got = 0;
-  // The other end closed before it had read our own word: the kernel says so once, and then what was said to
-  // us.
-  do {
-    got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == ECONNRESET);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got > 0 && got != static_cast<ssize_t>(sizeof report) && !said_.failed)
-    said_.failed = wire::Report{.step = wire::Step::read_plan, .number = EBADMSG};  // a jail of another build
-  if (got != static_cast<ssize_t>(sizeof report)) {
+  auto heard = hear_report(control_.get());
+  if (!heard) return;
+  if (heard->is_of_another_build && !said_.failed)
+    said_.failed = wire::Report{.step = wire::Step::read_plan, .number = EBADMSG};
+  if (!heard->report) {
     said_.gone = true;  // every holder of the other end is dead
     return;
   }
   ++heard_;
-  take_report(report, descriptors_of(message));
+  take_report(*heard->report, std::move(heard->fds));
 }
 
 void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
@@ -260,7 +239,8 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
-    case wire::ReportKind::listeners: return;
+    case wire::ReportKind::listeners:
+    case wire::ReportKind::late_text: return;
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {

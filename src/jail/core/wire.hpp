@@ -49,8 +49,12 @@ enum class MountKind : uint32_t {
   queues,     // POSIX message queues of the new ipc namespace
   root,       // a clone of the host's `source` as the root itself; only as the first entry
   overlay,    // the host's `source` with what is written in the call's own `layers` above it
+  late_text,  // a pipe where a file will be: what opens it waits, until the supervisor puts the file there
 };
-inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::overlay);
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::late_text);
+
+// Beside the pipe of a late_text: the empty file that the supervisor fills and renames over it.
+inline constexpr const char* late_text_name = ".text";
 
 // The directories in `layers`: what the command writes, and what the kernel needs beside it.
 inline constexpr const char* upper_name = "u";
@@ -202,6 +206,7 @@ enum class ReportKind : uint32_t {
   ended,         // the command ended with `status` (as wait gives it)
   gone,          // the first process has ended and with it everything in the sandbox
   released,      // after it: the kernel has let go of `overlays` of the plan's by now
+  late_text,     // carries the directory of a late_text, writable whatever it is in the view
 };
 
 enum class Step : uint32_t {
