@@ -308,6 +308,16 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
   return std::move(judged.box_notes);
 }
 
+void Gateway::keep_warm(const CallContext& context) {
+  if (session_.options.warm.empty() && session_.settings.warm.value.empty()) return;
+  warm_ = std::make_unique<WarmBoxes>(session_.installation);
+  const auto judged =
+      judge(session_, {"run_python", R"({"code":"0"})"}, {context.skill, {}, runtime_settings()});
+  if (!judged.ok()) return;
+  if (const Prepared* prepared = judged.value().judgement.prepared(); prepared != nullptr)
+    warm_->want(prepared->plan, prepared->seen.facts.caller);
+}
+
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
   Tries tries;
   for (;;) {
@@ -516,7 +526,8 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
                         .approved = judged.approved,
                         .task = task_key(context),
-                        .resources = std::move(resources)});
+                        .resources = std::move(resources),
+                        .warm = warm_.get()});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,

@@ -132,6 +132,10 @@ class Gateway {
   // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
 
+  // Calls of this session may find their program started from now on, where the operator wants that: for a
+  // process that lives long. The first is started for such a caller at once. Before the first call.
+  void keep_warm(const CallContext& context);
+
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }
 
@@ -266,6 +270,7 @@ class Gateway {
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  std::unique_ptr<WarmBoxes> warm_ = {};  // none: the operator does not want it
   Questions questions_;
 };
 

@@ -19,6 +19,8 @@ bool comes_first(const HostUse& a, const HostUse& b) {
 
 }  // namespace
 
+std::string_view name_of(Start start) { return start == Start::warm ? "warm" : "cold"; }
+
 std::string_view name_of(End end) {
   static constexpr std::string_view names[] = {"exited",  "signaled",  "timeout",        "limit",
                                                "refused", "not_found", "not_executable", "failed"};
@@ -192,6 +194,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   if (outcome.usage.memory_overshoot_bytes)
     out.member("memory_overshoot_bytes", *outcome.usage.memory_overshoot_bytes);
   out.end_object().member("backend", name_of(outcome.backend));
+  if (outcome.start) out.member("start", name_of(*outcome.start));
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers) {
     out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();

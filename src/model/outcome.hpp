@@ -88,6 +88,10 @@ struct Guess {
   std::string advice = {};  // how it ends for the operator alone: "; ..."
 };
 
+// Whether the program was started for the call, or had been before and waited for it.
+enum class Start { cold, warm };
+std::string_view name_of(Start start);
+
 struct Outcome {
   End end = End::failed;
   int exit_code = 125;  // what `cloche run` exits with
@@ -101,6 +105,7 @@ struct Outcome {
   bool truncated = false;
   Usage usage = {};
   RanBy backend = Backend::native;
+  std::optional<Start> start = {};  // of a call that started a program
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others

@@ -74,6 +74,13 @@ Result<void> add_net_any(CallArguments& arguments, Value) {
   return {};
 }
 
+Result<void> add_warm(CallArguments& arguments, Value value) {
+  if (!fault_of_warm(value).empty())
+    return usage_error("--warm " + value + ": no program that can wait", "known is python3");
+  arguments.options.warm.push_back(value);
+  return {};
+}
+
 Result<void> set_format(CallArguments& arguments, Value value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
@@ -143,6 +150,10 @@ constexpr Option<CallArguments> options[] = {
      of_tools},
     {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
      of_mcp},
+    {"--warm", "PROGRAM",
+     "Have this program started before a call needs it: python3, for run_python. Each one serves a single "
+     "call.",
+     add_warm, of_mcp},
     help_option<CallArguments>,
     {"", "", "Limits of each call; none can be switched off:"},
 };

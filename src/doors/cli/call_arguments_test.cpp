@@ -32,6 +32,18 @@ TEST(CallArguments, WithoutFlagsACallHasPassiveAndMayAskForFull) {
   EXPECT_EQ(parsed.value().call.arguments, "{}");
 }
 
+TEST(CallArguments, OnlyAServerKeepsAProgramWarm) {
+  std::string words[] = {"--warm", "python3"};
+  std::vector<char*> argv = {words[0].data(), words[1].data()};
+  const auto server = parse_call(argv, CallCommand::mcp);
+  ASSERT_TRUE(server.ok());
+  EXPECT_EQ(server.value().options.warm, Words{"python3"});
+  EXPECT_FALSE(parse_call(argv, CallCommand::tools).ok());
+  words[1] = "ruby";
+  argv[1] = words[1].data();
+  EXPECT_FALSE(parse_call(argv, CallCommand::mcp).ok());
+}
+
 TEST(CallArguments, EachFlagAsksForOneThing) {
   const std::pair<Words, std::function<bool(const CallArguments&)>> rows[] = {
       {{"--json"}, [](const auto& a) { return a.json; }},

@@ -252,6 +252,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       shown_as("undo", settings.undo, undo_json(settings.undo.value)),
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
+      plain("warm", settings.warm),
       plain("secret_grants", settings.secret_grants),
       plain("approved_executors", settings.approved_executors)};
   add_limits(keys, options.operators, settings);

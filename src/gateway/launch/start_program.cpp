@@ -69,6 +69,8 @@ Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFa
   return prove_once(backend, plan, caller, probe, installation, 1000);
 }
 
+}  // namespace
+
 Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
                         const HostProbe& probe, const Installation& installation, Proving proving) {
   if (spec.backend == Backend::none) return Proof{};  // nothing is promised
@@ -82,6 +84,19 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
+namespace {
+
+// As run_once(), in a box that has its script already.
+Result<Ran> run_warm(std::unique_ptr<WarmBox> box, const Startable& what, const StartOptions& options) {
+  Outcome outcome = TRY(
+      explained(supervise(box->resources.jail(), what, box->spec, box->resources.cgroup(), options.streams)));
+  outcome.proof = box->proof.digest;
+  outcome.start = Start::warm;
+  return Ran{std::move(outcome), std::move(box->proof), {},
+             std::make_unique<LaunchResources>(std::move(box->resources))};
+}
+
+// The resources end here, and every process with them: what follows scans what they left.
 Result<Ran> run_once(LaunchResources resources, const Startable& what, const CallerFact& caller,
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
@@ -101,6 +116,7 @@ Result<Ran> run_once(LaunchResources resources, const Startable& what, const Cal
   Outcome outcome = TRY(explained(
       supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
+  outcome.start = Start::cold;
   for (const auto& port : plan.published) outcome.published.push_back(to_text(port));
   return Ran{std::move(outcome), std::move(proof), std::move(layers),
              std::make_unique<LaunchResources>(std::move(resources))};
@@ -165,14 +181,22 @@ Result<void> apply(const Learnt& learnt, Facts& facts) {
 Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Facts& facts,
                                                 StartOptions options) {
   using Ended = std::variant<Ran, Voided>;
-  LaunchResources resources = TRY(resources_for(what.plan(), facts.caller, options));
-  const HostProbe probe = probe_host();
-  if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
-    return describe_missing(missing);
+  const bool could_be_warm = options.warm != nullptr && WarmBoxes::serves(what.plan());
+  std::unique_ptr<WarmBox> box = could_be_warm ? options.warm->take(what) : nullptr;
+  std::optional<LaunchResources> resources;
+  HostProbe probe;
+  if (!box) {
+    resources.emplace(TRY(resources_for(what.plan(), facts.caller, options)));
+    probe = probe_host();
+    if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
+      return describe_missing(missing);
+  }
   // Before the mounts of a live call as well: what is finished later may take them away.
   if (!options.installation.state.empty()) finish_interrupted(options.installation.state, facts.guard.git);
   const LivePlaces live = TRY(LivePlaces::hold(facts, options.installation.state));
-  auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
+  auto ran = box ? run_warm(std::move(box), what, options)
+                 : run_once(*std::move(resources), what, facts.caller, probe, options);
+  if (could_be_warm) options.warm->want(what.plan(), facts.caller);
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.
   LivePlaces::Taken taken = live.take_new(facts.guard, quarantine_for(options));
   if (!ran.ok()) {

@@ -345,6 +345,7 @@ constexpr SettingRow table[] = {
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
+    {"warm", "a list of programs: python3", "", together, read_list<&Settings::warm, fault_of_warm>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
@@ -374,6 +375,10 @@ std::string_view live_directory(std::string_view item) {
   for (const std::string_view end : {"/**", "/"})
     if (item.ends_with(end)) item.remove_suffix(end.size());
   return item;
+}
+
+std::string_view fault_of_warm(std::string_view program) {
+  return program == "python3" ? "" : "has another program than python3";
 }
 
 std::string undo_json(const UndoBounds& bounds) {

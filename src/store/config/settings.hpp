@@ -109,6 +109,7 @@ struct Settings {
   Setting<Texts> net =
       {};                 // hosts as --net names them, of every command and call whose profile has a network
   Texts net_ranges = {};  // where they may lead besides, in the plan's spelling
+  Setting<Texts> warm = {};                // programs that wait for their call, in a server
   Setting<Texts> secret_grants = {};       // secrets that skills may name in their hints
   Setting<Texts> approved_executors = {};  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
@@ -136,6 +137,9 @@ std::span<const SettingRow> settings_table();
 std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
+
+// What is wrong with a program of the key `warm`, or of --warm; empty: nothing.
+std::string_view fault_of_warm(std::string_view program);
 
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);

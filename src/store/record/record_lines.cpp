@@ -140,6 +140,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   if (outcome.answer_fault != AnswerFault::none) out.member("failure", name_of(outcome.answer_fault));
   if (!outcome.reason.empty()) field(out, "reason", operators_reason(outcome));
   field(out, "backend", name_of(outcome.backend));
+  if (outcome.start) out.member("start", name_of(*outcome.start));
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers)
     out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
