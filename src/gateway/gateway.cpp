@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -402,6 +403,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
     context.noted({judged.notes.back()});
+  spills_.give_back(std::move(effect.spilled));
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
   result.image = std::move(effect.image);
@@ -539,8 +541,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
   const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
   if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
-    const std::string& state = session_.installation.state;
-    effect.spilled = {open_spill(state), open_spill(state)};
+    effect.spilled = spills_.take(session_.installation.state);
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)
@@ -579,6 +580,29 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
 std::string Gateway::task_key(const CallContext& context) const {
   if (!run_ || (!context.task && !context.of_session)) return "";
   return run_->place().run_id() + "/" + context.task.value_or(std::string(task_without_name));
+}
+
+Spilled UnusedSpills::take(const std::string& state) {
+  {
+    const std::lock_guard held(lock_);
+    if (!ready_.empty()) {
+      Spilled spilled = std::move(ready_.back());
+      ready_.pop_back();
+      return spilled;
+    }
+  }
+  return {open_spill(state), open_spill(state)};
+}
+
+void UnusedSpills::give_back(Spilled spilled) {
+  constexpr size_t most = 4;
+  const auto is_unused = [](const OwnedFd& file) {
+    struct stat seen {};
+    return file && ::fstat(file.get(), &seen) == 0 && seen.st_size == 0;
+  };
+  if (!is_unused(spilled.output) || !is_unused(spilled.errors)) return;
+  const std::lock_guard held(lock_);
+  if (ready_.size() < most) ready_.push_back(std::move(spilled));
 }
 
 // After the last answer, because it takes time: what change sets left that undo no longer keeps.

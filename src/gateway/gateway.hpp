@@ -118,6 +118,18 @@ struct Spilled {
   OwnedFd errors = {};
 };
 
+// Files for it that calls had and wrote nothing to: most commands print less than it takes a file system to
+// make one.
+class UnusedSpills {
+ public:
+  Spilled take(const std::string& state);
+  void give_back(Spilled spilled);
+
+ private:
+  std::mutex lock_;
+  std::vector<Spilled> ready_;
+};
+
 class Gateway {
  public:
   static Result<std::unique_ptr<Gateway>> open(SessionOptions options, const Environment& environment);
@@ -270,6 +282,7 @@ class Gateway {
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  UnusedSpills spills_;
   std::unique_ptr<WarmBoxes> warm_ = {};  // none: the operator does not want it
   Questions questions_;
 };
