@@ -59,7 +59,10 @@ Result<void> SupervisedCall::start() {
   input_ = StreamRelay::into_command(streams_.input, std::move(jail_.input));
   output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filter_for(streams_.output),
                                         keep_of(streams_.output_spill));
-  for (auto& heard : jail_.heard) take_report(*heard.report, std::move(heard.fds));
+  for (auto& heard : jail_.heard) {
+    // To let go of the directory takes a moment, and the call does not wait for it.
+    if (heard.report->kind != wire::ReportKind::late_text) take_report(*heard.report, std::move(heard.fds));
+  }
   return {};
 }
 

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "jail/core/wire.hpp"
@@ -23,12 +25,15 @@ bool is_script(const ViewEntry& entry, const std::string& target) {
 }
 
 // Python reads a source in another encoding from its beginning again, and a pipe has none. The word stands in
-// one of the first two lines; that a third is looked at too does no harm.
+// a comment of the first two lines; that a third is looked at too does no harm.
 bool names_encoding(std::string_view code) {
-  const size_t first = code.find_first_of("\r\n");
-  const size_t second = first == code.npos ? code.npos : code.find_first_of("\r\n", first + 1);
-  const size_t third = second == code.npos ? code.npos : code.find_first_of("\r\n", second + 1);
-  return code.substr(0, third).find("coding") != code.npos;
+  for (int line = 0; line < 3 && !code.empty(); ++line) {
+    const std::string_view text = code.substr(0, code.find_first_of("\r\n"));
+    const size_t comment = text.find('#');
+    if (comment != text.npos && text.find("coding", comment) != text.npos) return true;
+    code.remove_prefix(std::min(text.size() + 1, code.size()));
+  }
+  return false;
 }
 
 Error not_usable(std::string why) { return Error{Cause::internal, "the box that waited " + std::move(why)}; }
@@ -57,8 +62,10 @@ Result<Waiting> look_at(JailProcess& jail) {
   }
   Waiting waiting;
   for (const auto& heard : jail.heard) {
-    if (heard.fds.size() != 1) return not_usable("has ended");
+    if (heard.report->kind == wire::ReportKind::listeners) continue;
     const bool is_text = heard.report->kind == wire::ReportKind::late_text;
+    if (heard.fds.size() != 1 || (!is_text && heard.report->kind != wire::ReportKind::started))
+      return not_usable("has ended");
     (is_text ? waiting.directory : waiting.root) = heard.fds.front().get();
   }
   pollfd ended{jail.keeper.pidfd.get(), POLLIN, 0};
@@ -76,6 +83,22 @@ Result<bool> is_asleep(const JailProcess& jail, int root) {
     if (state != 'S') return not_usable("does not wait any more");
   }
   return true;
+}
+
+// Whether another process has opened the pipe for writing: the command does not wait for ours then, and what
+// it reads is not ours alone. One that cannot be looked at is none of ours.
+bool has_been_opened(int root, int directory, const std::string& name) {
+  struct stat pipe {};
+  if (::fstatat(directory, name.c_str(), &pipe, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISFIFO(pipe.st_mode))
+    return true;
+  const OwnedFd held(::openat(root, "proc/2/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!held) return true;
+  const auto names = names_in("/proc/self/fd/" + std::to_string(held.get()));
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& number) {
+           struct stat seen {};
+           return ::fstatat(held.get(), number.c_str(), &seen, 0) == 0 && seen.st_ino == pipe.st_ino &&
+                  seen.st_dev == pipe.st_dev;
+         });
 }
 
 }  // namespace
@@ -120,6 +143,7 @@ Result<bool> write_late_text(JailProcess& jail, const LateScript& script) {
   const Waiting waiting = TRY(look_at(jail));
   if (!waiting.is_ready() || !TRY(is_asleep(jail, waiting.root))) return false;
   const std::string name(script.target.substr(script.target.rfind('/') + 1));
+  if (has_been_opened(waiting.root, waiting.directory, name)) return not_usable("was spoken to by another");
   OwnedFd pipe(::openat(waiting.directory, name.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   if (!pipe && errno == ENXIO) return false;  // the command has not come to the open yet
   if (!pipe) return system_error("open the pipe of a box that waited");
@@ -133,8 +157,6 @@ Result<bool> write_late_text(JailProcess& jail, const LateScript& script) {
     return system_error("put the script of a box that waited in its place");
   const ssize_t put = ::write(jail.late_text.get(), script.code.data(), script.code.size());
   if (put != static_cast<ssize_t>(script.code.size())) return not_usable("did not take its script");
-  std::erase_if(jail.heard,
-                [](const auto& heard) { return heard.report->kind == wire::ReportKind::late_text; });
   return true;
 }
 

@@ -56,11 +56,14 @@ TEST(LateText, IsTheScriptOfAnInterpreterThatHasNothingElseOfTheCalls) {
 
 TEST(LateText, IsNoTextThatMustBeAFileWhenItIsOpened) {
   const std::string no[] = {"# -*- coding: latin-1 -*-\n",
-                            "#!/usr/bin/python3\n# vim: set fileencoding=x :\n", "\r# coding=utf-8",
-                            std::string(61440, '#') + "\n"};
+                            "#!/usr/bin/python3\n# vim: set fileencoding=x :\n",
+                            "\r# coding=utf-8",
+                            std::string(61440, '#') + "\n",
+                            "\n\n# coding: x",
+                            "x = 1 # coding: y"};
   for (const auto& code : no) EXPECT_FALSE(late_script(plan_of(code))) << code.substr(0, 40);
   const std::string yes[] = {"", "\n\n\n# coding: latin-1", "import sys\nprint(1)\n\nencoding = 1",
-                             std::string(61440, '#')};
+                             "encoding = 1\nf(coding='x') #", std::string(61440, '#')};
   for (const auto& code : yes) EXPECT_TRUE(late_script(plan_of(code))) << code.substr(0, 40);
 }
 
