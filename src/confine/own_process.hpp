@@ -18,6 +18,8 @@ struct RunRequest;
 struct Ran;
 enum class Proving;
 
+struct EarlyImports;
+
 class OwnProcess {
  public:
   OwnProcess(OwnProcess&&) = default;
@@ -33,7 +35,7 @@ class OwnProcess {
   friend OwnProcess waiting_jail();
   friend OwnProcess network_gate();
   friend OwnProcess hook_judge();
-  friend Result<OwnProcess> waiting_interpreter(const ConfinementPlan& of);
+  friend Result<OwnProcess> waiting_interpreter(const ConfinementPlan& of, const EarlyImports& imports);
   friend Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
                                        Backend backend);
   // What Cloche tries in a scratch directory: whether a backend works, what a limit does, or an example of a
@@ -55,8 +57,8 @@ OwnProcess network_gate();
 // Cloche itself, watched by the front of `cloche hook`.
 OwnProcess hook_judge();
 // The interpreter of such a plan, without its script: it waits at the open of that
-// (confine/warm/late_text.hpp). An Error: the plan is of another program.
-Result<OwnProcess> waiting_interpreter(const ConfinementPlan& of);
+// (confine/warm/late_text.hpp), with these modules imported. An Error: the plan is of another program.
+Result<OwnProcess> waiting_interpreter(const ConfinementPlan& of, const EarlyImports& imports);
 // cloche-probe in place of the plan's command (confine/native/proof.hpp).
 Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
                               Backend backend);

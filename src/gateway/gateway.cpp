@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -309,14 +310,25 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
   return std::move(judged.box_notes);
 }
 
-void Gateway::keep_warm(const CallContext& context) {
-  if (session_.options.warm.empty() && session_.settings.warm.value.empty()) return;
-  warm_ = std::make_unique<WarmBoxes>(session_.installation);
+std::vector<std::string> Gateway::keep_warm(const CallContext& context) {
+  std::vector<std::string> wanted = session_.settings.warm.value;
+  wanted.insert(wanted.end(), session_.options.warm.begin(), session_.options.warm.end());
+  if (wanted.empty()) return {};
+  std::vector<std::string> modules;
+  for (const auto& item : wanted) {
+    for (auto& module : modules_of_warm(item))
+      if (!contains(modules, module)) modules.push_back(std::move(module));
+  }
+  warm_ = std::make_unique<WarmBoxes>(session_.installation, std::move(modules));
   const auto judged =
       judge(session_, {"run_python", R"({"code":"0"})"}, {context.skill, {}, runtime_settings()});
-  if (!judged.ok()) return;
-  if (const Prepared* prepared = judged.value().judgement.prepared(); prepared != nullptr)
-    warm_->want(prepared->plan, prepared->seen.facts.caller);
+  const Prepared* prepared = judged.ok() ? judged.value().judgement.prepared() : nullptr;
+  if (prepared == nullptr) return {};  // run_python will say why
+  warm_->want(prepared->plan, prepared->seen.facts.caller);
+  if (warm_->can_import(prepared->plan)) return {};
+  return {
+      "the modules of --warm are not imported before a call: this python3 has no sitecustomize.py in a "
+      "directory of its own in /etc, or the sandbox does not show it"};
 }
 
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {

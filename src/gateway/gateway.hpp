@@ -145,8 +145,9 @@ class Gateway {
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
 
   // Calls of this session may find their program started from now on, where the operator wants that: for a
-  // process that lives long. The first is started for such a caller at once. Before the first call.
-  void keep_warm(const CallContext& context);
+  // process that lives long. The first is started for such a caller at once. Before the first call. What is
+  // less about it than was asked for.
+  std::vector<std::string> keep_warm(const CallContext& context);
 
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }

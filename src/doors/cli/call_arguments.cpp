@@ -76,7 +76,8 @@ Result<void> add_net_any(CallArguments& arguments, Value) {
 
 Result<void> add_warm(CallArguments& arguments, Value value) {
   if (!fault_of_warm(value).empty())
-    return usage_error("--warm " + value + ": no program that can wait", "known is python3");
+    return usage_error("--warm " + value + " " + std::string(fault_of_warm(value)),
+                       "write python3, or python3:MODULE,MODULE");
   arguments.options.warm.push_back(value);
   return {};
 }
@@ -151,8 +152,8 @@ constexpr Option<CallArguments> options[] = {
     {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
      of_mcp},
     {"--warm", "PROGRAM",
-     "Have this program started before a call needs it: python3, for run_python. Each one serves a single "
-     "call.",
+     "Have this program started before a call needs it: python3, for run_python, or python3:MODULE,... with "
+     "modules imported. Each one serves a single call.",
      add_warm, of_mcp},
     help_option<CallArguments>,
     {"", "", "Limits of each call; none can be switched off:"},

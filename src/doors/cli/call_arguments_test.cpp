@@ -39,9 +39,11 @@ TEST(CallArguments, OnlyAServerKeepsAProgramWarm) {
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(server.value().options.warm, Words{"python3"});
   EXPECT_FALSE(parse_call(argv, CallCommand::tools).ok());
-  words[1] = "ruby";
-  argv[1] = words[1].data();
-  EXPECT_FALSE(parse_call(argv, CallCommand::mcp).ok());
+  for (const char* item : {"ruby", "python3:", "python3:a,", "python3:a b", "python3:'"}) {
+    words[1] = item;
+    argv[1] = words[1].data();
+    EXPECT_FALSE(parse_call(argv, CallCommand::mcp).ok()) << item;
+  }
 }
 
 TEST(CallArguments, EachFlagAsksForOneThing) {

@@ -236,7 +236,7 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
   say_about_box(*gateway, serving.skill);
-  gateway->keep_warm({.skill = serving.skill});
+  complain_notes(gateway->keep_warm({.skill = serving.skill}));
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));

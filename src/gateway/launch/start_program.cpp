@@ -86,14 +86,25 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
 
 namespace {
 
+// Without a host it hears which names were looked up, and starts no process until one is.
+Result<std::unique_ptr<EgressGate>> gate_for(const LaunchResources& resources, const ConfinementPlan& plan,
+                                             const LaunchSpec& spec, const Installation& installation) {
+  if (spec.jail.listeners.empty()) return std::unique_ptr<EgressGate>();
+  return std::make_unique<EgressGate>(resources.egress_start(plan, installation), plan,
+                                      TRY(listen_at(plan.published)));
+}
+
 // As run_once(), in a box that has its script already.
 Result<Ran> run_warm(std::unique_ptr<WarmBox> box, const Startable& what, const StartOptions& options) {
-  Outcome outcome = TRY(
-      explained(supervise(box->resources.jail(), what, box->spec, box->resources.cgroup(), options.streams)));
+  LaunchResources& resources = box->resources;
+  auto gate = TRY(gate_for(resources, what.plan(), box->spec, options.installation));
+  Outcome outcome = TRY(explained(
+      supervise(resources.jail(), what, box->spec, resources.cgroup(), options.streams, gate.get())));
   outcome.proof = box->proof.digest;
   outcome.start = Start::warm;
-  return Ran{std::move(outcome), std::move(box->proof), {},
-             std::make_unique<LaunchResources>(std::move(box->resources))};
+  Ran ran{std::move(outcome), box->proof, {}, {}};
+  options.warm->finish(std::move(box));
+  return ran;
 }
 
 // The resources end here, and every process with them: what follows scans what they left.
@@ -107,14 +118,11 @@ Result<Ran> run_once(LaunchResources resources, const Startable& what, const Cal
   }
   const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
-  std::optional<EgressGate> gate;
-  // Without a host it hears which names were looked up, and starts no process until one is.
-  if (!spec.jail.listeners.empty())
-    gate.emplace(resources.egress_start(plan, options.installation), plan, TRY(listen_at(plan.published)));
+  auto gate = TRY(gate_for(resources, plan, spec, options.installation));
   Streams streams = options.streams;
   if (layers) streams.meanwhile = [&layers] { layers->clear_ended(); };
-  Outcome outcome = TRY(explained(
-      supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr)));
+  Outcome outcome =
+      TRY(explained(supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate.get())));
   outcome.proof = proof.digest;
   outcome.start = Start::cold;
   for (const auto& port : plan.published) outcome.published.push_back(to_text(port));

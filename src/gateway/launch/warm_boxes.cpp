@@ -16,19 +16,24 @@ namespace {
 
 // The memory of one that no call comes for is given back; the next call is a cold one then.
 constexpr uint64_t longest_ms = 10 * 60 * 1000;
-// Between a call and the start of the box for the next, which would take processor time from the first one's
-// answer.
-constexpr auto pause = std::chrono::milliseconds(5);
+// Before the end of one box and the start of the next, which would take processor time from the answer of a
+// call.
+constexpr auto pause = std::chrono::milliseconds(10);
 // To come to the open of the script, on a busy machine.
 constexpr uint64_t longest_start_ms = 5000;
 
-std::string late_plan(const LaunchSpec& spec, const LateScript& script) {
-  return wire::encode(with_late_text(spec.jail, script.target));
+// Whether the jail would be told the same now, byte for byte: another plan, another file of /etc or another
+// claim of an id is another box.
+bool is_sent(WarmBox& box, const OwnProcess& interpreter, std::string_view script,
+             const Installation& installation) {
+  auto spec = box.resources.render(interpreter, box.probe, installation);
+  return spec.ok() && wire::encode(with_late_text(std::move(spec.value().jail), script)) == box.sent;
 }
 
 }  // namespace
 
-WarmBoxes::WarmBoxes(Installation installation) : installation_(std::move(installation)) {
+WarmBoxes::WarmBoxes(Installation installation, std::vector<std::string> modules)
+    : installation_(std::move(installation)), modules_(std::move(modules)) {
   worker_ = std::thread([this] { work(); });
 }
 
@@ -43,29 +48,39 @@ WarmBoxes::~WarmBoxes() {
 
 bool WarmBoxes::serves(const ConfinementPlan& plan) { return late_script(plan).has_value(); }
 
+bool WarmBoxes::can_import(const ConfinementPlan& plan) const {
+  return modules_.empty() || !early_imports(plan, modules_).file.empty();
+}
+
 std::unique_ptr<WarmBox> WarmBoxes::take(const Startable& what) {
   const auto script = late_script(what.plan());
-  if (!script) return nullptr;
+  if (!script || !(what.directory() == wire::Identity{})) return nullptr;
   std::unique_ptr<WarmBox> box;
   {
     const std::lock_guard held(lock_);
     box = std::move(waiting_);
   }
   if (!box) return nullptr;
-  // What a start would be told now, byte for byte: another plan, another file of /etc or another kernel's
-  // answer is another box.
-  const auto spec = box->resources.render(what, box->probe, installation_);
+  const auto interpreter = waiting_interpreter(what.plan(), box->imports);
   bool is_early = false;
-  if (spec.ok() && late_plan(spec.value(), *script) == box->sent) {
+  const uint64_t waited_ms = sys::monotonic_ms() - box->started_ms;
+  if (interpreter.ok() && waited_ms < longest_ms && box->marks.still_hold() &&
+      is_sent(*box, interpreter.value(), script->target, installation_)) {
     const auto written = write_late_text(box->resources.jail(), *script);
     if (written.ok() && written.value()) return box;
-    is_early = written.ok() && sys::monotonic_ms() - box->started_ms < longest_start_ms;
+    is_early = written.ok() && waited_ms < longest_start_ms;
   }
   const std::lock_guard held(lock_);
   auto& kept = is_early && !waiting_ ? waiting_ : unused_.emplace_back();
   kept = std::move(box);
   changed_.notify_one();
   return nullptr;
+}
+
+void WarmBoxes::finish(std::unique_ptr<WarmBox> box) {
+  const std::lock_guard held(lock_);
+  unused_.push_back(std::move(box));
+  changed_.notify_one();
 }
 
 void WarmBoxes::want(const ConfinementPlan& plan, const CallerFact& caller) {
@@ -77,10 +92,14 @@ void WarmBoxes::want(const ConfinementPlan& plan, const CallerFact& caller) {
 }
 
 Result<std::unique_ptr<WarmBox>> WarmBoxes::start(const Order& order) const {
-  const OwnProcess interpreter = TRY(waiting_interpreter(order.plan));
+  // Before anything is looked at that they stand for.
+  HostMarks marks = HostMarks::take(marks_of_python(program_candidates(order.plan)));
+  EarlyImports imports = early_imports(order.plan, modules_);
+  const OwnProcess interpreter = TRY(waiting_interpreter(order.plan, imports));
   const ConfinementPlan& plan = interpreter.plan();
   LaunchResources resources = TRY(LaunchResources::take(order.caller, plan.limits, installation_));
-  auto made = std::make_unique<WarmBox>(WarmBox{.resources = std::move(resources)});
+  auto made = std::make_unique<WarmBox>(
+      WarmBox{.resources = std::move(resources), .marks = std::move(marks), .imports = std::move(imports)});
   WarmBox& box = *made;
   box.probe = probe_host();
   if (const auto missing = missing_layers(plan, box.probe); !missing.empty())
@@ -98,22 +117,19 @@ Result<std::unique_ptr<WarmBox>> WarmBoxes::start(const Order& order) const {
 void WarmBoxes::work() {
   std::unique_lock held(lock_);
   while (!ends_) {
-    if (order_) {
-      const Order order = *order_;
+    if (order_ || !unused_.empty()) {
       if (changed_.wait_for(held, pause, [this] { return ends_; })) return;
+      const auto order = order_;
+      auto unused = std::exchange(unused_, {});
       held.unlock();
-      auto box = start(order);
+      unused.clear();
+      auto box = order ? start(*order) : Result<std::unique_ptr<WarmBox>>(nullptr);
       held.lock();
-      order_.reset();
-      if (box.ok()) (waiting_ ? unused_.emplace_back() : waiting_) = std::move(box).value();
+      if (order) order_.reset();
+      if (box.ok() && box.value()) (waiting_ ? unused_.emplace_back() : waiting_) = std::move(box).value();
     }
     if (waiting_ && sys::monotonic_ms() - waiting_->started_ms >= longest_ms)
       unused_.push_back(std::move(waiting_));
-    if (auto unused = std::exchange(unused_, {}); !unused.empty()) {
-      held.unlock();
-      unused.clear();
-      held.lock();
-    }
     if (ends_ || order_ || !unused_.empty()) continue;
     if (!waiting_) {
       changed_.wait(held);

@@ -345,7 +345,8 @@ constexpr SettingRow table[] = {
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
-    {"warm", "a list of programs: python3", "", together, read_list<&Settings::warm, fault_of_warm>},
+    {"warm", "a list of python3 and python3:MODULE,...", "", together,
+     read_list<&Settings::warm, fault_of_warm>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
@@ -365,6 +366,16 @@ Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file
   return {};
 }
 
+// As Python writes it: a.b_c.
+bool is_module(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  for (bool first = true; const char c : name) {
+    if (c == '.' ? first : !is_letter(c) && (first || c < '0' || c > '9')) return false;
+    first = c == '.';
+  }
+  return !name.empty() && name.back() != '.';
+}
+
 std::string json_of(const ConfigValue<uint64_t>& given, LimitId id) {
   return json_quote(show_limit(id, given.value));
 }
@@ -377,8 +388,20 @@ std::string_view live_directory(std::string_view item) {
   return item;
 }
 
-std::string_view fault_of_warm(std::string_view program) {
-  return program == "python3" ? "" : "has another program than python3";
+Texts modules_of_warm(std::string_view item) {
+  Texts modules;
+  const size_t colon = item.find(':');
+  if (colon == item.npos) return modules;
+  for (item.remove_prefix(colon + 1);; item.remove_prefix(modules.back().size() + 1)) {
+    modules.emplace_back(item.substr(0, item.find(',')));
+    if (modules.back().size() == item.size()) return modules;
+  }
+}
+
+std::string_view fault_of_warm(std::string_view item) {
+  if (item.substr(0, item.find(':')) != "python3") return "has another program than python3";
+  const Texts modules = modules_of_warm(item);
+  return std::ranges::all_of(modules, is_module) ? "" : "has something else than modules after python3:";
 }
 
 std::string undo_json(const UndoBounds& bounds) {

@@ -138,8 +138,10 @@ std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
 
-// What is wrong with a program of the key `warm`, or of --warm; empty: nothing.
-std::string_view fault_of_warm(std::string_view program);
+// What is wrong with an item of the key `warm`, or of --warm; empty: nothing.
+std::string_view fault_of_warm(std::string_view item);
+// The modules of "python3:numpy,pandas".
+Texts modules_of_warm(std::string_view item);
 
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);

@@ -243,6 +243,8 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {"{\"durable\": true,\n\"durable\": true}", "U:2"},
       {R"({"enabled": "yes"})", "U:1: enabled is not true or false"},
       {R"({"warm": ["ruby"]})", "U:1: warm has another program than python3"},
+      {R"({"warm": ["python3:a", "python3:../b"]})",
+       "U:1: warm has something else than modules after python3:"},
       {R"({"undo": 5})", "U:1: undo is not an object"},
       {R"({"undo": {"bytes": "x"}})", "U:1: undo.bytes is no size"},
       {R"({"undo": {"count": 0}})", "U:1: undo.count is no number"},
@@ -447,6 +449,20 @@ TEST(Settings, EveryLimitHasItsNameInTheFile) {
     const Settings read = settings({.user = text});
     EXPECT_TRUE(read.limits[static_cast<size_t>(row.id)].user) << row.name;
   }
+}
+
+TEST(Settings, ModulesOfAWarmPythonStandBehindItsName) {
+  const std::pair<const char*, Texts> rows[] = {{"python3", {}},
+                                                {"python3:numpy", {"numpy"}},
+                                                {"python3:numpy,xml.dom,_a1", {"numpy", "xml.dom", "_a1"}}};
+  for (const auto& [item, modules] : rows) {
+    EXPECT_EQ(fault_of_warm(item), "") << item;
+    EXPECT_EQ(modules_of_warm(item), modules) << item;
+  }
+  for (const char* item :
+       {"", "python", "python3:", "python3:,", "python3:a,", "python3:a,,b", "python3:a.", "python3:.a",
+        "python3:a..b", "python3:1a", "python3:a-b", "python3:a;b", "python3:a b"})
+    EXPECT_NE(fault_of_warm(item), "") << item;
 }
 
 TEST(Settings, CommentsAreFine) {
