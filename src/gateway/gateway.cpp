@@ -4,12 +4,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -313,6 +315,27 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
   return std::move(judged.box_notes);
 }
 
+std::vector<std::string> Gateway::keep_warm(const CallContext& context) {
+  std::vector<std::string> wanted = session_.settings.warm.value;
+  wanted.insert(wanted.end(), session_.options.warm.begin(), session_.options.warm.end());
+  if (wanted.empty()) return {};
+  std::vector<std::string> modules;
+  for (const auto& item : wanted) {
+    for (auto& module : modules_of_warm(item))
+      if (!contains(modules, module)) modules.push_back(std::move(module));
+  }
+  warm_ = std::make_unique<WarmBoxes>(session_.installation, std::move(modules));
+  const auto judged =
+      judge(session_, {"run_python", R"({"code":"0"})"}, {context.skill, {}, runtime_settings()});
+  const Prepared* prepared = judged.ok() ? judged.value().judgement.prepared() : nullptr;
+  if (prepared == nullptr) return {};  // run_python will say why
+  warm_->want(prepared->plan, prepared->seen.facts.caller);
+  if (warm_->can_import(prepared->plan)) return {};
+  return {
+      "the modules of --warm are not imported before a call: this python3 has no sitecustomize.py in a "
+      "directory of its own in /etc, or the sandbox does not show it"};
+}
+
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
   Tries tries;
   for (;;) {
@@ -397,7 +420,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
     context.noted({judged.notes.back()});
-  give_spills_back(std::move(effect.spilled));
+  spills_.give_back(std::move(effect.spilled));
   if (pool_) pool_->retire(std::move(effect.resources));
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
@@ -411,27 +434,6 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
 }
 
 PoolCounts Gateway::pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
-
-OwnedFd Gateway::take_spill() {
-  {
-    const std::lock_guard held(spills_lock_);
-    if (!empty_spills_.empty()) {
-      OwnedFd spill = std::move(empty_spills_.back());
-      empty_spills_.pop_back();
-      return spill;
-    }
-  }
-  return open_spill(session_.installation.state);
-}
-
-void Gateway::give_spills_back(Spilled spilled) {
-  constexpr size_t most = 16;
-  const std::lock_guard held(spills_lock_);
-  for (OwnedFd* spill : {&spilled.output, &spilled.errors}) {
-    const bool is_empty = *spill && ::lseek(spill->get(), 0, SEEK_END) == 0;
-    if (is_empty && empty_spills_.size() < most) empty_spills_.push_back(std::move(*spill));
-  }
-}
 
 // No record, no effect.
 Result<void> Gateway::begin(CallRecord& record) {
@@ -547,7 +549,8 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .approved = judged.approved,
                         .task = task_key(context),
                         .resources = std::move(resources),
-                        .pool = pool_.get()});
+                        .pool = pool_.get(),
+                        .warm = warm_.get()});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,
@@ -559,7 +562,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
   const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
   if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
-    effect.spilled = {take_spill(), take_spill()};
+    effect.spilled = spills_.take(session_.installation.state);
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)
@@ -598,6 +601,29 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
 std::string Gateway::task_key(const CallContext& context) const {
   if (!run_ || (!context.task && !context.of_session)) return "";
   return run_->place().run_id() + "/" + context.task.value_or(std::string(task_without_name));
+}
+
+Spilled UnusedSpills::take(const std::string& state) {
+  {
+    const std::lock_guard held(lock_);
+    if (!ready_.empty()) {
+      Spilled spilled = std::move(ready_.back());
+      ready_.pop_back();
+      return spilled;
+    }
+  }
+  return {open_spill(state), open_spill(state)};
+}
+
+void UnusedSpills::give_back(Spilled spilled) {
+  constexpr size_t most = 4;
+  const auto is_unused = [](const OwnedFd& file) {
+    struct stat seen {};
+    return file && ::fstat(file.get(), &seen) == 0 && seen.st_size == 0;
+  };
+  if (!is_unused(spilled.output) || !is_unused(spilled.errors)) return;
+  const std::lock_guard held(lock_);
+  if (ready_.size() < most) ready_.push_back(std::move(spilled));
 }
 
 // After the last answer, because it takes time: what change sets left that undo no longer keeps.

@@ -119,6 +119,18 @@ struct Spilled {
   OwnedFd errors = {};
 };
 
+// Files for it that calls had and wrote nothing to: most commands print less than it takes a file system to
+// make one.
+class UnusedSpills {
+ public:
+  Spilled take(const std::string& state);
+  void give_back(Spilled spilled);
+
+ private:
+  std::mutex lock_;
+  std::vector<Spilled> ready_;
+};
+
 class Gateway {
  public:
   static Result<std::unique_ptr<Gateway>> open(SessionOptions options, const Environment& environment);
@@ -135,6 +147,11 @@ class Gateway {
 
   // What waits for the next calls, and what it was good for; of a gateway without a pool all zeros.
   PoolCounts pool_counts() const;
+
+  // Calls of this session may find their program started from now on, where the operator wants that: for a
+  // process that lives long. The first is started for such a caller at once. Before the first call. What is
+  // less about it than was asked for.
+  std::vector<std::string> keep_warm(const CallContext& context);
 
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }
@@ -205,9 +222,6 @@ class Gateway {
   // The name that calls which go on from each other's staged changes have in common; empty: the call has
   // none.
   std::string task_key(const CallContext& context) const;
-  // Files for it, which are used again where nothing was written: to make one costs more than to keep it.
-  OwnedFd take_spill();
-  void give_spills_back(Spilled spilled);
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // The two lines of a call in the record, where there is one. False: a note says what is missing.
@@ -273,9 +287,9 @@ class Gateway {
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  UnusedSpills spills_;
   std::unique_ptr<LaunchPool> pool_ = {};  // none: each call starts its own sandbox
-  std::mutex spills_lock_;
-  std::vector<OwnedFd> empty_spills_ = {};
+  std::unique_ptr<WarmBoxes> warm_ = {};   // none: the operator does not want it
   Questions questions_;
 };
 

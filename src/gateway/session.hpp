@@ -51,6 +51,7 @@ struct SessionOptions {
   bool day_record = false;
   FrontEnd front_end = FrontEnd::command_line;
   IsolationLevel lowest = IsolationLevel::subprocess;  // to which `missing: degrade` may step down
+  std::vector<std::string> warm = {};                  // programs that wait for their call: --warm
   std::vector<Function> functions = {};                // of the embedding program, for models to call
   // How many sandboxes are prepared before a call comes, unless a file of the configuration says less.
   std::optional<size_t> pool = {};  // by a flag or a program; nothing: what the front end has for a default

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,11 +58,14 @@ class JailProcess {
   // A prepared one is waited for until it accepts them. Where it does not, it is killed, and it is certain
   // that nothing was started.
   Result<void> go(const Startable& what, const std::string& plan, const Cgroup* cgroup);
-  // What came before it accepted.
+  // What came so far, for the supervisor to take.
   std::vector<JailReport> early = {};
   // Of one that has not accepted its plan.
   bool never_began() const { return never_began_; }
 
+  // Of a command that has waited (confine/warm/late_text.hpp): it has its text by now, and goes on at the end
+  // of this pipe. When the jail ends without that, the pipe is there until nothing can read it.
+  OwnedFd late_text;
   // What the supervisor takes over.
   Spawned keeper;
   OwnedFd control;

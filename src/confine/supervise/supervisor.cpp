@@ -39,12 +39,19 @@ std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
 }
 
 Result<void> SupervisedCall::start() {
-  TRY(jail_.go(what_,
-               wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
-               cgroup_));
+  if (jail_.late_text) {
+    jail_.late_text.reset();
+  } else {
+    TRY(jail_.go(what_,
+                 wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+                 cgroup_));
+  }
   if (streams_.meanwhile) streams_.meanwhile();
   control_ = std::move(jail_.control);
-  for (JailReport& heard : jail_.early) take_report(heard.report, std::move(heard.fds));
+  for (JailReport& heard : jail_.early) {
+    // To let go of the directory takes a moment, and the call does not wait for it.
+    if (heard.report.kind != wire::ReportKind::late_text) take_report(heard.report, std::move(heard.fds));
+  }
   if (is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
@@ -238,7 +245,8 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
     case wire::ReportKind::listeners:
     case wire::ReportKind::ready:
-    case wire::ReportKind::accepted: return;  // heard before there was a supervisor
+    case wire::ReportKind::accepted:
+    case wire::ReportKind::late_text: return;  // heard before there was a supervisor
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {

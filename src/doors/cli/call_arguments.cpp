@@ -85,6 +85,14 @@ Result<void> set_pool(CallArguments& arguments, Value value) {
   return {};
 }
 
+Result<void> add_warm(CallArguments& arguments, Value value) {
+  if (!fault_of_warm(value).empty())
+    return usage_error("--warm " + value + " " + std::string(fault_of_warm(value)),
+                       "write python3, or python3:MODULE,MODULE");
+  arguments.options.warm.push_back(value);
+  return {};
+}
+
 Result<void> set_format(CallArguments& arguments, Value value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
@@ -157,6 +165,10 @@ constexpr Option<CallArguments> options[] = {
      of_tools},
     {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
      of_mcp},
+    {"--warm", "PROGRAM",
+     "Have this program started before a call needs it: python3, for run_python, or python3:MODULE,... with "
+     "modules imported. Each one serves a single call.",
+     add_warm, of_mcp},
     help_option<CallArguments>,
     {"", "", "Limits of each call; none can be switched off:"},
 };

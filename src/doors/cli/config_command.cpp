@@ -254,6 +254,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
       shown_as("pool", pool, std::to_string(pool.value)),
+      plain("warm", settings.warm),
       plain("secret_grants", settings.secret_grants),
       plain("approved_executors", settings.approved_executors)};
   add_limits(keys, options.operators, settings);

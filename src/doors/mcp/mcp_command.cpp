@@ -269,6 +269,7 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
   // What became of the operator's switch, also where no command could be judged.
   complain_notes(switch_notes(gateway->session().wish));
+  complain_notes(gateway->keep_warm({.skill = serving.skill}));
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
   const FirstProof proof([&gateway, skill = serving.skill] { say_about_box(*gateway, skill); });

@@ -79,6 +79,8 @@ Result<Proof> prove(const LaunchSpec& as, const ConfinementPlan& plan, const Cal
   return prove_once(as, plan, caller, probe, installation, 1000);
 }
 
+}  // namespace
+
 Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
                         const HostProbe& probe, const Installation& installation, Proving proving) {
   if (spec.backend == Backend::none) return Proof{};  // nothing is promised
@@ -92,8 +94,31 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
+namespace {
+
 // A prepared sandbox could not be used, and it is certain that nothing was started in it.
 struct NotBegun {};
+
+// Without a host it hears which names were looked up, and starts no process until one is.
+Result<std::unique_ptr<EgressGate>> gate_for(const LaunchResources& resources, const ConfinementPlan& plan,
+                                             const LaunchSpec& spec, const Installation& installation) {
+  if (spec.jail.listeners.empty()) return std::unique_ptr<EgressGate>();
+  return std::make_unique<EgressGate>(resources.egress_start(plan, installation), plan,
+                                      TRY(listen_at(plan.published)));
+}
+
+// As run_once(), in a box that has its script already.
+Result<Ran> run_warm(std::unique_ptr<WarmBox> box, const Startable& what, const StartOptions& options) {
+  LaunchResources& resources = box->resources;
+  auto gate = TRY(gate_for(resources, what.plan(), box->spec, options.installation));
+  Outcome outcome = TRY(explained(
+      supervise(resources.jail(), what, box->spec, resources.cgroup(), options.streams, gate.get())));
+  outcome.proof = box->proof.digest;
+  outcome.started = Started::warm;
+  Ran ran{std::move(outcome), box->proof, {}, {}};
+  options.warm->finish(std::move(box));
+  return ran;
+}
 
 Result<std::variant<Ran, NotBegun>> run_in(LaunchResources resources, const Startable& what,
                                            const CallerFact& caller, const HostProbe& probe,
@@ -111,17 +136,13 @@ Result<std::variant<Ran, NotBegun>> run_in(LaunchResources resources, const Star
     return Ended(NotBegun{});
   }
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
-  std::optional<EgressGate> gate;
-  // Without a host it hears which names were looked up, and starts no process until one is.
-  if (!spec.jail.listeners.empty())
-    gate.emplace(resources.egress_start(plan, options.installation), plan, TRY(listen_at(plan.published)));
+  auto gate = TRY(gate_for(resources, plan, spec, options.installation));
   Streams streams = options.streams;
   // A server empties what ended calls have left when the answer is out: while this one starts, the two would
   // wait for the same file system.
   const bool later = layers && options.pool != nullptr && options.pool->tidy_later(layers->root());
   if (layers && !later) streams.meanwhile = [&layers] { clear_ended_layers(layers->root()); };
-  auto ended = explained(
-      supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate ? &*gate : nullptr));
+  auto ended = explained(supervise(resources.jail(), what, spec, resources.cgroup(), streams, gate.get()));
   if (!ended.ok() && resources.jail().never_began()) {
     if (options.pool != nullptr) options.pool->note_failed();
     return Ended(NotBegun{});
@@ -206,15 +227,23 @@ Result<void> apply(const Learnt& learnt, Facts& facts) {
 Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Facts& facts,
                                                 StartOptions options) {
   using Ended = std::variant<Ran, Voided>;
-  LaunchResources resources = TRY(resources_for(what.plan(), facts.caller, options));
-  const HostProbe probe = probe_host();
-  if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
-    return describe_missing(missing);
+  const bool could_be_warm = options.warm != nullptr && WarmBoxes::serves(what.plan());
+  std::unique_ptr<WarmBox> box = could_be_warm ? options.warm->take(what) : nullptr;
+  std::optional<LaunchResources> resources;
+  HostProbe probe;
+  if (!box) {
+    resources.emplace(TRY(resources_for(what.plan(), facts.caller, options)));
+    probe = probe_host();
+    if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
+      return describe_missing(missing);
+  }
   // Before the mounts of a live call as well: what is finished later may take them away.
   if (!options.installation.state.empty()) finish_interrupted(options.installation.state, facts.guard.git);
   const LivePlaces live = TRY(LivePlaces::hold(facts, options.installation.state));
-  auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
-  if (ran.ok() && options.pool != nullptr)
+  auto ran = box ? run_warm(std::move(box), what, options)
+                 : run_once(*std::move(resources), what, facts.caller, probe, options);
+  if (could_be_warm) options.warm->want(what.plan(), facts.caller);
+  if (ran.ok() && options.pool != nullptr && ran.value().resources)
     options.pool->expect(what.plan(), facts.caller, ran.value().resources->shape());
   // Whether the command was started is not ours to guess, so the places are looked at also after an error.
   LivePlaces::Taken taken = live.take_new(facts.guard, quarantine_for(options));

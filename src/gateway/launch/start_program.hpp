@@ -17,6 +17,7 @@
 #include "gateway/configuration/installation.hpp"
 #include "gateway/launch/launch_pool.hpp"
 #include "gateway/launch/launch_resources.hpp"
+#include "gateway/launch/warm_boxes.hpp"
 #include "model/facts.hpp"
 #include "store/layers/call_layers.hpp"
 
@@ -36,6 +37,7 @@ struct StartOptions {
   std::optional<LaunchResources> resources =
       {};                      // started before there was a plan; taken where it fits the plan
   LaunchPool* pool = nullptr;  // of those that are prepared; none: each call starts its own
+  WarmBoxes* warm = nullptr;   // where a call may find its interpreter started
 };
 
 struct Ran {
@@ -74,6 +76,10 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
 // some.
 Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
                         const Installation& installation, LaunchPool* pool = nullptr);
+
+// What stands behind the layers of this spec: kept of this boot, or proven now.
+Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
+                        const HostProbe& probe, const Installation& installation, Proving proving);
 
 // What was learnt, applied to facts that were looked up again.
 Result<void> apply(const Learnt& learnt, Facts& facts);

@@ -236,6 +236,18 @@ void write_text(const Place& place, const Mount& mount, uint32_t index) {
   ::close(fd);
 }
 
+// The supervisor gets the directory by a mount of its own, which stays writable where the view's is sealed.
+// It can rename what is there, but as root make nothing: its id means nothing in this file system.
+void make_late_text(const Place& place, const Mount& mount, uint32_t index) {
+  must(::mknodat(place.parent, place.name, S_IFIFO | mount.mode, 0), Step::write_text, index);
+  must(::mknodat(place.parent, wire::late_text_name, S_IFREG | mount.mode, 0), Step::write_text, index);
+  const int directory =
+      must(kernel::open_tree(place.parent, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH),
+           Step::clone_source, index);
+  send_with({.kind = wire::ReportKind::late_text}, directory);
+  ::close(directory);
+}
+
 // A mount needs something of its own kind to sit on: a directory or an empty file. move_mount does not follow
 // a link in the last component, so one that lies there is an error.
 void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
@@ -260,6 +272,7 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       must(::symlinkat(mount.source, place.parent, place.name), Step::make_link, index);
       break;
     case MountKind::text: write_text(place, mount, index); break;
+    case MountKind::late_text: make_late_text(place, mount, index); break;
     case MountKind::tree:
     case MountKind::overlay:
     case MountKind::tmpfs:

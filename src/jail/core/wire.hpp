@@ -49,8 +49,12 @@ enum class MountKind : uint32_t {
   queues,     // POSIX message queues of the new ipc namespace
   root,       // a clone of the host's `source` as the root itself; only as the first entry
   overlay,    // the host's `source` with what is written in the call's own `layers` above it
+  late_text,  // a pipe where a file will be: what opens it waits, until the supervisor puts the file there
 };
-inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::overlay);
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::late_text);
+
+// Beside the pipe of a late_text: the empty file that the supervisor fills and renames over it.
+inline constexpr const char* late_text_name = ".text";
 
 // The directories in `layers`: what the command writes, and what the kernel needs beside it.
 inline constexpr const char* upper_name = "u";
@@ -216,6 +220,7 @@ enum class ReportKind : uint32_t {
   released,      // after it: the kernel has let go of `overlays` of the plan's by now
   ready,         // of a prepared jail: the still part of the view is built
   accepted,      // of a prepared jail, before it does anything for a call: it has heard of the plan
+  late_text,     // carries the directory of a late_text, writable whatever it is in the view
 };
 
 enum class Step : uint32_t {

@@ -358,6 +358,8 @@ constexpr SettingRow table[] = {
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
     {"pool", "a number from 0 to 16", "less than what holds without it", "the smallest", read_pool},
+    {"warm", "a list of python3 and python3:MODULE,...", "", together,
+     read_list<&Settings::warm, fault_of_warm>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
@@ -377,6 +379,16 @@ Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file
   return {};
 }
 
+// As Python writes it: a.b_c.
+bool is_module(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  for (bool first = true; const char c : name) {
+    if (c == '.' ? first : !is_letter(c) && (first || c < '0' || c > '9')) return false;
+    first = c == '.';
+  }
+  return !name.empty() && name.back() != '.';
+}
+
 std::string json_of(const ConfigValue<uint64_t>& given, LimitId id) {
   return json_quote(show_limit(id, given.value));
 }
@@ -387,6 +399,22 @@ std::string_view live_directory(std::string_view item) {
   for (const std::string_view end : {"/**", "/"})
     if (item.ends_with(end)) item.remove_suffix(end.size());
   return item;
+}
+
+Texts modules_of_warm(std::string_view item) {
+  Texts modules;
+  const size_t colon = item.find(':');
+  if (colon == item.npos) return modules;
+  for (item.remove_prefix(colon + 1);; item.remove_prefix(modules.back().size() + 1)) {
+    modules.emplace_back(item.substr(0, item.find(',')));
+    if (modules.back().size() == item.size()) return modules;
+  }
+}
+
+std::string_view fault_of_warm(std::string_view item) {
+  if (item.substr(0, item.find(':')) != "python3") return "has another program than python3";
+  const Texts modules = modules_of_warm(item);
+  return std::ranges::all_of(modules, is_module) ? "" : "has something else than modules after python3:";
 }
 
 std::string undo_json(const UndoBounds& bounds) {

@@ -110,6 +110,7 @@ struct Settings {
       {};                 // hosts as --net names them, of every command and call whose profile has a network
   Texts net_ranges = {};  // where they may lead besides, in the plan's spelling
   ValuesBySource<size_t> pool = {};        // sandboxes that are prepared ahead of calls
+  Setting<Texts> warm = {};                // programs that wait for their call, in a server
   Setting<Texts> secret_grants = {};       // secrets that skills may name in their hints
   Setting<Texts> approved_executors = {};  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
@@ -142,6 +143,10 @@ Result<Settings> settings_of(const ConfigFiles& files);
 // files say, else what the front end has. The managed file is a bound for it, and so is the project's.
 inline constexpr size_t most_pool = 16;
 Setting<size_t> pool_of(const Settings& settings, const std::optional<size_t>& asked, size_t usual);
+// What is wrong with an item of the key `warm`, or of --warm; empty: nothing.
+std::string_view fault_of_warm(std::string_view item);
+// The modules of "python3:numpy,pandas".
+Texts modules_of_warm(std::string_view item);
 
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);

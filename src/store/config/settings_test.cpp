@@ -194,6 +194,7 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"default_profile": "workspace-write"})", "P:1: default_profile can only be tightened"},
       {R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})",
        "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
+      {R"({"warm": ["python3"]})", "P:1: warm cannot be set by a project"},
       {R"({"undo": {}})", "P:1: undo cannot be set by a project"},
       {R"({"profiles_dir": "/p"})", "P:1: profiles_dir cannot be set by a project"},
       {R"({"executors_dir": "/p"})", "P:1: executors_dir cannot be set by a project"},
@@ -268,6 +269,9 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {"{\n\"nonsense\": 1}", "U:2: unknown key \"nonsense\""},
       {"{\"durable\": true,\n\"durable\": true}", "U:2"},
       {R"({"enabled": "yes"})", "U:1: enabled is not true or false"},
+      {R"({"warm": ["ruby"]})", "U:1: warm has another program than python3"},
+      {R"({"warm": ["python3:a", "python3:../b"]})",
+       "U:1: warm has something else than modules after python3:"},
       {R"({"undo": 5})", "U:1: undo is not an object"},
       {R"({"undo": {"bytes": "x"}})", "U:1: undo.bytes is no size"},
       {R"({"undo": {"count": 0}})", "U:1: undo.count is no number"},
@@ -472,6 +476,20 @@ TEST(Settings, EveryLimitHasItsNameInTheFile) {
     const Settings read = settings({.user = text});
     EXPECT_TRUE(read.limits[static_cast<size_t>(row.id)].user) << row.name;
   }
+}
+
+TEST(Settings, ModulesOfAWarmPythonStandBehindItsName) {
+  const std::pair<const char*, Texts> rows[] = {{"python3", {}},
+                                                {"python3:numpy", {"numpy"}},
+                                                {"python3:numpy,xml.dom,_a1", {"numpy", "xml.dom", "_a1"}}};
+  for (const auto& [item, modules] : rows) {
+    EXPECT_EQ(fault_of_warm(item), "") << item;
+    EXPECT_EQ(modules_of_warm(item), modules) << item;
+  }
+  for (const char* item :
+       {"", "python", "python3:", "python3:,", "python3:a,", "python3:a,,b", "python3:a.", "python3:.a",
+        "python3:a..b", "python3:1a", "python3:a-b", "python3:a;b", "python3:a b"})
+    EXPECT_NE(fault_of_warm(item), "") << item;
 }
 
 TEST(Settings, CommentsAreFine) {
