@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -374,10 +375,13 @@ struct Ranges {
   size_t size = 0;
 };
 
-constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
+constexpr Ranges merge(Tracing tracing, Memory memory, Around around, Architecture architecture) {
   std::array<Action, last_known_call + 2> by_number{};  // Action{} is absent
   for (const auto& group : groups) {
-    for (size_t i = 0; i < group.count; ++i) by_number[static_cast<size_t>(group.calls[i])] = group.action;
+    for (size_t i = 0; i < group.count; ++i) {
+      const int number = number_of(group.calls[i], architecture);
+      if (number != no_call) by_number[static_cast<size_t>(number)] = group.action;
+    }
   }
   Ranges ranges;
   for (size_t nr = 0; nr < by_number.size(); ++nr) {
@@ -447,14 +451,15 @@ constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t
 
 }  // namespace detail
 
-constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = Around::namespaces) {
+constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = Around::namespaces,
+                                Architecture architecture = this_architecture) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
-  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
+  out.if_equal(audit_architecture(architecture), To::next, To::kill);
   out.load_number();
-  out.if_at_least(detail::x32_bit, To::absent);
-  const auto ranges = detail::merge(tracing, memory, around);
+  if (architecture == Architecture::x86_64) out.if_at_least(detail::x32_bit, To::absent);
+  const auto ranges = detail::merge(tracing, memory, around, architecture);
   detail::OpenEnds ends;
   detail::search(out, ranges, 0, ranges.size, ends);
   for (size_t action = 0; action < detail::action_count; ++action) {
@@ -473,13 +478,13 @@ constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = 
 // For a command without a box that has the host's network, beside the filter of all other calls: with this in
 // it, that one would be too long for its jumps. Sockets of the network alone, since those by name are the
 // host's.
-constexpr Filter compile_network_sockets_filter() {
+constexpr Filter compile_network_sockets_filter(Architecture architecture = this_architecture) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
-  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
+  out.if_equal(audit_architecture(architecture), To::next, To::kill);
   out.load_number();
-  out.if_equal(SYS_socket, To::next, To::allow);
+  out.if_equal(static_cast<uint32_t>(number_of(Call::socket, architecture)), To::next, To::allow);
   out.load_argument(0);
   out.if_equal(detail::unix_family, To::refuse);
   detail::check_network_socket(out);
@@ -491,14 +496,15 @@ constexpr Filter compile_network_sockets_filter() {
 namespace detail {
 
 struct IdCall {
-  uint32_t number;
+  Call call;
   unsigned first;        // the argument that the ids begin at
   std::string_view ids;  // u: a user, g: a group
 };
 inline constexpr IdCall id_calls[] = {
-    {SYS_chown, 1, "ug"},      {SYS_fchown, 1, "ug"},   {SYS_lchown, 1, "ug"},   {SYS_setuid, 0, "u"},
-    {SYS_setgid, 0, "g"},      {SYS_setreuid, 0, "uu"}, {SYS_setregid, 0, "gg"}, {SYS_setresuid, 0, "uuu"},
-    {SYS_setresgid, 0, "ggg"}, {SYS_fchownat, 2, "ug"},
+    {Call::chown, 1, "ug"},    {Call::fchown, 1, "ug"},     {Call::lchown, 1, "ug"},
+    {Call::setuid, 0, "u"},    {Call::setgid, 0, "g"},      {Call::setreuid, 0, "uu"},
+    {Call::setregid, 0, "gg"}, {Call::setresuid, 0, "uuu"}, {Call::setresgid, 0, "ggg"},
+    {Call::fchownat, 2, "ug"},
 };
 inline constexpr uint32_t same_id = ~0U;  // -1: as it is
 
@@ -507,14 +513,24 @@ inline constexpr uint32_t own_user = 0xc10c0001, own_group = 0xc10c0002;
 
 }  // namespace detail
 
-constexpr Filter compile_ids_filter() {
+constexpr Filter compile_ids_filter(Architecture architecture = this_architecture) {
   using detail::To;
+  uint32_t first = ~0U;
+  uint32_t last = 0;
+  for (const detail::IdCall& call : detail::id_calls) {
+    const int number = number_of(call.call, architecture);
+    if (number == no_call) continue;
+    first = std::min(first, static_cast<uint32_t>(number));
+    last = std::max(last, static_cast<uint32_t>(number));
+  }
   detail::Assembler out;
   out.load_number();
-  out.if_at_least(SYS_fchownat + 1, To::allow);
-  out.if_at_least(SYS_chown, To::next, To::allow);
+  out.if_at_least(last + 1, To::allow);
+  out.if_at_least(first, To::next, To::allow);
   for (const detail::IdCall& call : detail::id_calls) {
-    const size_t another = out.unless_equal_skip(call.number);
+    const int number = number_of(call.call, architecture);
+    if (number == no_call) continue;
+    const size_t another = out.unless_equal_skip(static_cast<uint32_t>(number));
     for (unsigned i = 0; i < call.ids.size(); ++i) {
       out.load_argument(call.first + i);
       const size_t own = out.if_equal_skip(call.ids[i] == 'u' ? detail::own_user : detail::own_group);

@@ -55,7 +55,7 @@ const char* hint_for(Step step, int number) {
   switch (step) {
     case Step::namespaces:
       if (number == ENOSPC) return "no more user namespaces: raise /proc/sys/user/max_user_namespaces";
-      if (number == EPERM) {
+      if (number == EPERM || number == EACCES) {
         // What can be seen of the cause is said in its place: confine/native/probe.hpp.
         return "the kernel does not say why: it allows none in a chroot, and a seccomp filter or a security "
                "module around Cloche may forbid them";
