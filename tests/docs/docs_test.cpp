@@ -352,10 +352,12 @@ TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
 
 TEST(Links, LeadToWhatExists) {
   for (const char* name :
-       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
-        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md",
-        "docs/profiles.md", "docs/ladder.md", "docs/approvals.md", "docs/hook.md", "docs/mcp.md",
-        "docs/egress.md", "docs/words.md", "docs/recipes.md", "docs/compatibility.md"}) {
+       {"README.md",         "docs/tour.md",     "docs/threat-model.md",  "docs/configuration.md",
+        "docs/bench.md",     "docs/commands.md", "docs/skills.md",        "docs/record.md",
+        "docs/files.md",     "docs/tools.md",    "docs/profiles.md",      "docs/ladder.md",
+        "docs/approvals.md", "docs/hook.md",     "docs/mcp.md",           "docs/egress.md",
+        "docs/words.md",     "docs/recipes.md",  "docs/compatibility.md", "docs/install.md",
+        "SECURITY.md",       "CHANGELOG.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;
