@@ -64,6 +64,8 @@ Result<void> check_parts(const std::string& folder, const std::string& beside) {
   return {};
 }
 
+// Beside it first. In a checkout that is the workspace, calls change everything but the directory of the
+// programs, and could make a libexec.
 Result<std::string> folder_of_parts(const std::string& beside) {
   if (::access((beside + "/cloche-jail").c_str(), F_OK) == 0) return beside;
   const std::string prefix(parent_of(beside));
