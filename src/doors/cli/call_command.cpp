@@ -7,6 +7,7 @@
 #include "base/sys/sys.hpp"
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/explain_command.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
 #include "doors/cli/screen.hpp"
@@ -15,14 +16,13 @@
 #include "tools/formats.hpp"
 
 namespace cloche {
-namespace {
-
-std::string call_help() {
-  return text_of(HelpPage{
+HelpPage call_help() {
+  return {
       .usage = "cloche call TOOL [ARGS-JSON | -] [flags]",
-      .about = "Makes one tool call as a model would: judged by every gate, run under kernel isolation, "
-               "recorded. Prints the exact text that the model gets. With - the arguments are read from "
-               "stdin; without them they are {}.",
+      .about =
+          "Makes one tool call as a model would: judged by every gate, run under kernel isolation, "
+          "recorded. Prints the exact text that the model gets. With - the arguments are read from "
+          "stdin; without them they are {}.",
       .rows = call_options_of(CallCommand::call),
       .notes =
           "Exit codes: as of cloche run; 126 when a gate refused, 127 when the program is not installed, 125 "
@@ -31,18 +31,20 @@ std::string call_help() {
                    R"x(cloche call run_python '{"code": "print(sum(range(10)))"}')x",
                    R"(cloche call write_artifact '{"path": "out/report.md", "content": "..."}' --run run1)",
                    R"(cloche call http_get '{"url": "https://example.org/"}' --net example.org)",
-                   R"(echo '{"cmd": "ls"}' | cloche call run_shell - --run run1 --task T-001)"}});
+                   R"(echo '{"cmd": "ls"}' | cloche call run_shell - --run run1 --task T-001)"}};
 }
 
-std::string tools_help() {
-  return text_of(
-      HelpPage{.usage = "cloche tools [--format mcp|openai|anthropic] [flags]",
-               .about = "Prints the tools that a call with the same flags could use, as a table or exactly "
-                        "as an API expects them: mcp is the result of tools/list, openai and anthropic the "
-                        "value of `tools` in a request.",
-               .rows = call_options_of(CallCommand::tools),
-               .examples = {"cloche tools", "cloche tools --format openai --skill skills/coding/SKILL.md"}});
+HelpPage tools_help() {
+  return {.usage = "cloche tools [--format mcp|openai|anthropic] [flags]",
+          .about =
+              "Prints the tools that a call with the same flags could use, as a table or exactly "
+              "as an API expects them: mcp is the result of tools/list, openai and anthropic the "
+              "value of `tools` in a request.",
+          .rows = call_options_of(CallCommand::tools),
+          .examples = {"cloche tools", "cloche tools --format openai --skill skills/coding/SKILL.md"}};
 }
+
+namespace {
 
 int fail(const Error& error, bool json = false) {
   if (json) {
@@ -107,7 +109,7 @@ int call_command(std::span<char* const> words, const Environment& environment, A
   auto parsed = parse_call(words, CallCommand::call);
   if (!parsed.ok()) return fail(parsed.error());
   CallArguments& arguments = parsed.value();
-  if (arguments.help) return print_all(call_help(), 0);
+  if (arguments.help) return print_all(text_of(call_help()), 0);
   const bool json = arguments.json;
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), json);
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
@@ -126,7 +128,7 @@ int tools_command(std::span<char* const> words, const Environment& environment) 
   auto parsed = parse_call(words, CallCommand::tools);
   if (!parsed.ok()) return fail(parsed.error());
   const CallArguments& arguments = parsed.value();
-  if (arguments.help) return print_all(tools_help(), 0);
+  if (arguments.help) return print_all(text_of(tools_help()), 0);
   const auto session = load_session(arguments.options, environment);
   if (!session.ok()) return fail(session.error());
   const auto skill = skill_for(session.value(), arguments.skill);

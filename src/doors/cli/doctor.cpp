@@ -6,6 +6,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
 #include "doors/changes/stored_sets_text.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -277,21 +278,20 @@ constexpr Option<DoctorArguments> options[] = {
     {"--json", "", "Print one JSON object on stdout.", raise<&DoctorArguments::json>},
     help_option<DoctorArguments>};
 
-std::string doctor_help() {
-  return text_of(HelpPage{
-      .usage = "cloche doctor [-v] [--json]",
-      .about =
-          "Runs the self-proof on this host. Says first whether files, network, secrets and limits hold, "
-          "or what is missing and the command that would mend it; then what in the configuration "
-          "refuses calls, and what waits for you. With -v each layer of the default isolation level "
-          "too, with the mechanism that enforces it and the checks that proved it, or what would "
-          "provide it, and every isolation level, with the backends that work here. Exit code 0 when "
-          "every layer that the default needs holds and no configuration refuses calls, 1 otherwise.",
-      .rows = rows_of<DoctorArguments>(options),
-      .examples = {"cloche doctor", "cloche doctor -v", "cloche doctor --json | python3 -m json.tool"}});
-}
-
 }  // namespace
+
+HelpPage doctor_help() {
+  return {.usage = "cloche doctor [-v] [--json]",
+          .about =
+              "Runs the self-proof on this host. Says first whether files, network, secrets and limits hold, "
+              "or what is missing and the command that would mend it; then what in the configuration "
+              "refuses calls, and what waits for you. With -v each layer of the default isolation level "
+              "too, with the mechanism that enforces it and the checks that proved it, or what would "
+              "provide it, and every isolation level, with the backends that work here. Exit code 0 when "
+              "every layer that the default needs holds and no configuration refuses calls, 1 otherwise.",
+          .rows = rows_of<DoctorArguments>(options),
+          .examples = {"cloche doctor", "cloche doctor -v", "cloche doctor --json | python3 -m json.tool"}};
+}
 
 std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const Screen& screen) {
   constexpr size_t states_at = 9;
@@ -328,7 +328,7 @@ std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const S
 int doctor_command(std::span<char* const> words, const Environment& environment) {
   DoctorArguments arguments;
   const auto others = read_options(arguments, words, options, OptionsEnd::dashes, "see cloche doctor --help");
-  if (others.ok() && arguments.help) return print_all(doctor_help(), 0);
+  if (others.ok() && arguments.help) return print_all(text_of(doctor_help()), 0);
   if (!others.ok() || !others.value().empty()) {
     return report(others.ok() ? usage_error("unexpected argument " + std::string(others.value()[0]),
                                             "see cloche doctor --help")

@@ -27,6 +27,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
 #include "doors/mcp/framing.hpp"
@@ -294,27 +295,28 @@ void say_what_it_is() {
       "It serves until Ctrl-D or Ctrl-C. To make one call by hand: cloche call TOOL JSON");
 }
 
-std::string mcp_help() {
-  return text_of(
-      HelpPage{.usage = "cloche mcp [flags]",
-               .about = "An MCP server on stdin and stdout, for a coding agent: each call of a tool is "
-                        "judged by every gate, runs under kernel isolation and is recorded. Speaks "
-                        "2026-07-28 and, after a handshake, 2025-11-25 down to 2024-11-05.",
-               .rows = call_options_of(CallCommand::mcp),
-               .notes = "With --skill, the skill is also offered as a prompt. A question about a call goes "
-                        "to the user of the client, where the client can ask and the rule allows it; "
-                        "otherwise it waits for 'cloche approve'.",
-               .examples = {"cloche mcp --workspace ./proj",
-                            "cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md",
-                            "claude mcp add cloche -- cloche mcp --workspace ./proj"}});
-}
-
 }  // namespace
+
+HelpPage mcp_help() {
+  return {.usage = "cloche mcp [flags]",
+          .about =
+              "An MCP server on stdin and stdout, for a coding agent: each call of a tool is "
+              "judged by every gate, runs under kernel isolation and is recorded. Speaks "
+              "2026-07-28 and, after a handshake, 2025-11-25 down to 2024-11-05.",
+          .rows = call_options_of(CallCommand::mcp),
+          .notes =
+              "With --skill, the skill is also offered as a prompt. A question about a call goes "
+              "to the user of the client, where the client can ask and the rule allows it; "
+              "otherwise it waits for 'cloche approve'.",
+          .examples = {"cloche mcp --workspace ./proj",
+                       "cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md",
+                       "claude mcp add cloche -- cloche mcp --workspace ./proj"}};
+}
 
 int mcp_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::mcp);
   if (!parsed.ok()) return report(parsed.error());
-  if (parsed.value().help) return print_all(mcp_help(), 0);
+  if (parsed.value().help) return print_all(text_of(mcp_help()), 0);
   ::signal(SIGTSTP, SIG_IGN);  // what its calls have started would run on with no limit watched
   say_what_it_is();
   const auto served = serve(std::move(parsed).value(), environment);
