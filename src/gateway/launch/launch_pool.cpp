@@ -179,6 +179,7 @@ bool LaunchPool::tidy_later(const std::string& layers) {
 
 // With the lock held.
 void LaunchPool::drop_after_mounts() {
+  (void)have_changed(mounts_of_calls_);  // what is prepared from here on has the new ones
   given_back_.splice(given_back_.begin(), boxes_);
   wake();
 }
