@@ -171,6 +171,15 @@ Outcome called_off() {
 
 }  // namespace
 
+Outcome busy_outcome() {
+  return {.end = End::refused,
+          .exit_code = 126,
+          .reason =
+              "busy: too many calls run and wait here, so this one was not begun; try again when some "
+              "of them have ended",
+          .advice = "; the key calls of the configuration says how many"};
+}
+
 Outcome failed(const Error& error) {
   Outcome outcome{.end = End::failed, .exit_code = 125, .reason = error.what};
   if (!error.fix.empty()) outcome.advice = "; " + error.fix;
@@ -337,6 +346,44 @@ std::vector<std::string> Gateway::keep_warm(const CallContext& context) {
 }
 
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
+  // A function of the embedding program may call again: waiting for a second place while it has one, it could
+  // wait for itself.
+  thread_local const Gateway* in_call_of = nullptr;
+  if (context.has_place || in_call_of == this) return call_in_place(asked, context, approver);
+  auto entry = admission_.enter(context.tenant, asked.arguments.size(), context.stop);
+  if (const auto* none = std::get_if<Admission::NoPlace>(&entry))
+    return not_judged(asked, context, *none == Admission::NoPlace::busy ? busy_outcome() : called_off());
+  PlaceFreeingApprover freeing(std::get<Admission::Place>(entry), approver);
+  const Gateway* const outer = std::exchange(in_call_of, this);
+  CallResult result = call_in_place(asked, context, freeing);
+  in_call_of = outer;
+  return result;
+}
+
+CallResult Gateway::refuse_busy(const ToolCall& asked, const CallContext& context) {
+  return not_judged(asked, context, busy_outcome());
+}
+
+// It is written down all the same: it was asked for.
+CallResult Gateway::not_judged(const ToolCall& asked, const CallContext& context, Outcome outcome) {
+  CallResult result{.tool = asked.tool};
+  if (run_) result.run_id = run_->place().run_id();
+  result.result = shown_text(outcome, asked.tool, {});
+  CallRecord record{.decided = undecided(asked, context),
+                    .call_id = {},
+                    .result = result.result,
+                    .outcome = std::move(outcome)};
+  record.decided.workspace = session_.workspace;
+  if (const auto written = run_ ? run_->write(record) : Result<void>(); written.ok()) {
+    result.call_id = std::move(record.call_id);
+  } else {
+    result.notes.push_back("it is not in the record: " + describe(written.error()));
+  }
+  result.outcome = std::move(record.outcome);
+  return result;
+}
+
+CallResult Gateway::call_in_place(const ToolCall& asked, const CallContext& context, Approver& approver) {
   Tries tries;
   for (;;) {
     Attempt once = attempt(asked, context, approver, tries);
@@ -349,26 +396,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
                                   Tries& tries) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto fail = [&](const Error& error) {
-    result.outcome =
-        asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
-    result.result = shown_text(result.outcome, asked.tool, {});
-    return Attempt{std::move(result)};
-  };
-  // What could not be judged is written down all the same: it was asked for.
-  const auto give_up = [&](const Error& error) {
-    Attempt given = fail(error);
-    CallRecord record{.decided = undecided(asked, context),
-                      .call_id = {},
-                      .result = given.result.result,
-                      .outcome = given.result.outcome};
-    record.decided.workspace = session_.workspace;
-    if (const auto written = run_ ? run_->write(record) : Result<void>(); written.ok()) {
-      given.result.call_id = std::move(record.call_id);
-    } else {
-      given.result.notes.push_back("it is not in the record: " + describe(written.error()));
-    }
-    return given;
+  const auto failure = [&](const Error& error) {
+    return asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
   };
   std::optional<LaunchResources> resources;
   const auto take_resources = [&](const RunRequest& request, const CallerFact& caller) {
@@ -384,7 +413,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (context.starts_early) view.early = take_resources;
   AtHome at_home;
   auto judging = judge_at_home(asked, std::move(view), context, at_home);
-  if (!judging.ok()) return give_up(judging.error());
+  if (!judging.ok()) return {not_judged(asked, context, failure(judging.error()))};
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
@@ -397,7 +426,11 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (context.noted && tries.learnt.times == 0) context.noted(judged.notes);
   CallRecord record{.decided = decision_of(judged, asked, context)};
   record.decided.workspace = session_.workspace;
-  if (const auto begun = begin(record); !begun.ok()) return fail(begun.error());
+  if (const auto begun = begin(record); !begun.ok()) {
+    result.outcome = failure(begun.error());
+    result.result = shown_text(result.outcome, asked.tool, {});
+    return {std::move(result)};
+  }
   result.call_id = record.call_id;
   Effect effect;
   if (auto permit = std::exchange(judged.judgement.permit, std::nullopt)) {

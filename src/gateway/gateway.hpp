@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/admission/admission.hpp"
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/judge.hpp"
 #include "gateway/launch/pool_counts.hpp"
@@ -48,6 +49,8 @@ struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
   bool of_session = false;               // without a task: has the session's, where share_home() made them
   std::string role = "agent";
+  std::string tenant = {};               // whose calls wait in turn with those of others
+  bool has_place = false;                // the front end has a queue of its own, which keeps to limits()
   const Skill* skill = nullptr;          // none: what the session's options say
   std::span<const ToolCall> named = {};  // what an agent made of it with tools of its own; none: it is ours
   int stop = -1;  // a descriptor that is readable once the caller has cancelled the call; -1: it never does
@@ -89,6 +92,8 @@ inline constexpr std::string_view task_without_name = "main";
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
 
+// How a call went that is not begun, because too many run and wait already.
+Outcome busy_outcome();
 // How a call went that our own machinery could not carry out.
 Outcome failed(const Error& error);
 // The same of an operator's command, which is refused where its words or the configuration are wrong.
@@ -138,8 +143,14 @@ class Gateway {
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
-  // Never throws and never fails: whatever happens is a result that a model can be given.
+  // Never throws and never fails: whatever happens is a result that a model can be given. Where as many calls
+  // run as limits() says it waits for its turn first, and where too many wait it is refused as busy.
   CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
+
+  // For a front end with a queue of its own: how many calls may run and wait, and the result of one for which
+  // it has no room.
+  const QueueLimits& limits() const { return limits_; }
+  CallResult refuse_busy(const ToolCall& asked, const CallContext& context);
 
   // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
   // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
@@ -180,7 +191,11 @@ class Gateway {
   void end_tasks();
 
  private:
-  Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
+  Gateway(Session session, std::unique_ptr<Run> run)
+      : session_(std::move(session)),
+        limits_(limits_of(session_.settings.calls.value, size_of_machine())),
+        admission_(limits_),
+        run_(std::move(run)) {}
 
   Result<void> set(const RuntimeSettings& wanted);
 
@@ -237,6 +252,8 @@ class Gateway {
     CallResult result = {};
     std::optional<Voided> voided = {};  // it is to be judged again
   };
+  CallResult call_in_place(const ToolCall& asked, const CallContext& context, Approver& approver);
+  CallResult not_judged(const ToolCall& asked, const CallContext& context, Outcome outcome);
   // Judged, asked about, written down, carried out, written down again: once.
   Attempt attempt(const ToolCall& asked, const CallContext& context, Approver& approver, Tries& tries);
 
@@ -282,6 +299,8 @@ class Gateway {
   Effect ask_function(const Permit& permit, const std::string& call_id);
 
   Session session_;
+  const QueueLimits limits_;
+  Admission admission_;
   mutable std::mutex settings_lock_;
   RuntimeSettings runtime_settings_;
   std::unique_ptr<Run> run_;      // none: there is no record

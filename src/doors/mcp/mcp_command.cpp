@@ -39,7 +39,7 @@ namespace {
 constexpr unsigned grace_ms = 500;       // once stdin is closed: to read the rest, and for calls to end
 constexpr unsigned last_words_ms = 150;  // for the client to take the answers
 constexpr unsigned hard_end_ms = 850;    // then the process ends, however busy the machine is
-constexpr rlim_t enough_descriptors = 4096;
+constexpr rlim_t enough_descriptors = 16'384;
 constexpr size_t key_letters = 52;  // 260 bits
 constexpr const char* isolated =
     "Commands and files of one workspace, each call judged by rules and run under kernel isolation. ";

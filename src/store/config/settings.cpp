@@ -305,6 +305,34 @@ Result<void> read_pool(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
+// Nothing: "auto".
+Result<std::optional<size_t>> call_bound(const SettingEntry& entry, const JsonMember& member, size_t most) {
+  using Bound = std::optional<size_t>;
+  const std::string name = entry.member.name + "." + member.name;
+  if (member.value.is_string() && member.value.text == "auto") return Bound();
+  const auto read = parse_count(name, member.value.text);
+  const bool is_written = member.value.is_string() || member.value.is_number();
+  if (is_written && read.ok() && read.value() <= most) return Bound(static_cast<size_t>(read.value()));
+  return json_error(entry.file.path, member.line,
+                    name + " is not \"auto\" and no number from 1 to " + std::to_string(most));
+}
+
+Result<void> read_calls(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_object()) return wrong(entry, "is not an object");
+  CallBounds bounds;
+  for (const auto& member : entry.member.value.members) {
+    if (member.name == "at_once") {
+      bounds.at_once = TRY(call_bound(entry, member, most_calls_at_once));
+    } else if (member.name == "waiting") {
+      bounds.waiting = TRY(call_bound(entry, member, most_calls_waiting));
+    } else {
+      return wrong(entry, "has an unknown member " + json_quote(shown(member.name, 80)));
+    }
+  }
+  take_first(settings.calls, entry, bounds, calls_json(bounds));
+  return {};
+}
+
 Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
   for (const auto& limit : TRY(read_limit_settings(entry.member.value, entry.file.path))) {
     const Origin origin{Origin::Kind::file, file_line(entry.file.path, limit.line)};
@@ -355,6 +383,7 @@ constexpr SettingRow table[] = {
     {"hide", "a list of patterns of paths", "patterns; all of them count", together,
      read_list<&Settings::hide, fault_of_hidden>},
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
+    {"calls", "{\"at_once\": N, \"waiting\": N}", "", managed_first, read_calls},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
     {"pool", "a number from 0 to 16", "less than what holds without it", "the smallest", read_pool},
@@ -420,6 +449,13 @@ std::string_view fault_of_warm(std::string_view item) {
 std::string undo_json(const UndoBounds& bounds) {
   return "{\"count\":" + std::to_string(bounds.count) + ",\"bytes\":" + json_quote(show_size(bounds.bytes)) +
          ",\"ignored_bytes\":" + json_quote(show_size(bounds.ignored_bytes)) + "}";
+}
+
+std::string calls_json(const CallBounds& bounds) {
+  const auto written = [](const std::optional<size_t>& bound) {
+    return bound ? std::to_string(*bound) : json_quote("auto");
+  };
+  return "{\"at_once\":" + written(bounds.at_once) + ",\"waiting\":" + written(bounds.waiting) + "}";
 }
 
 std::string_view name_of(ConfigSource source) {

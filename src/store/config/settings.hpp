@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "model/backend.hpp"
 #include "model/call.hpp"
+#include "model/call_bounds.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "model/undo_bounds.hpp"
@@ -101,6 +102,7 @@ struct Settings {
   Setting<Texts> live_paths = {};                          // below a workspace: written without a layer
   Setting<Texts> hide = {};                                // of the shown trees, what no call reads
   Setting<UndoBounds> undo = {};
+  Setting<CallBounds> calls = {};          // that run and wait in one gateway
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles
@@ -150,6 +152,8 @@ Texts modules_of_warm(std::string_view item);
 
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);
+// As the key `calls` is; "auto" is what nothing says.
+std::string calls_json(const CallBounds& bounds);
 
 // A setting with what a flag or a program asks for: the stricter of the two where a file sets it, else the
 // flag. The smaller value is the stricter one.

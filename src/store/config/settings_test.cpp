@@ -47,6 +47,7 @@ std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
 std::string shown(Writes value) { return std::string(name_of(value)); }
 std::string shown(const UndoBounds& value) { return undo_json(value); }
+std::string shown(const CallBounds& value) { return calls_json(value); }
 
 // "value origin" and, for each value that lost, " <value origin"
 template <auto field>
@@ -75,6 +76,7 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   const auto dotfiles = told<&Settings::dotfiles>;
   const auto writes = told<&Settings::writes>;
   const auto undo = told<&Settings::undo>;
+  const auto calls = told<&Settings::calls>;
   const auto durable = told<&Settings::durable>;
   const auto record = told<&Settings::record>;
   const Row rows[] = {
@@ -117,6 +119,10 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
 
       {"", "", "", "writes", writes, "commit default"},
       {"", "\"commit\"", "", "writes", writes, "commit U:1"},
+      {"", "", "", "calls", calls, "{\"at_once\":\"auto\",\"waiting\":\"auto\"} default"},
+      {"", "{\"at_once\": 3}", "", "calls", calls, "{\"at_once\":3,\"waiting\":\"auto\"} U:1"},
+      {"{\"waiting\": \"9\"}", "{\"at_once\": 3}", "", "calls", calls,
+       "{\"at_once\":\"auto\",\"waiting\":9} M:1 <{\"at_once\":3,\"waiting\":\"auto\"} U:1"},
       {"", "", "", "undo", undo, "{\"count\":50000,\"bytes\":\"2G\",\"ignored_bytes\":\"4G\"} default"},
       {"", "{\"count\": 5, \"bytes\": \"1M\"}", "", "undo", undo,
        "{\"count\":5,\"bytes\":\"1M\",\"ignored_bytes\":\"4G\"} U:1"},
@@ -196,6 +202,7 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
        "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
       {R"({"warm": ["python3"]})", "P:1: warm cannot be set by a project"},
       {R"({"undo": {}})", "P:1: undo cannot be set by a project"},
+      {R"({"calls": {}})", "P:1: calls cannot be set by a project"},
       {R"({"profiles_dir": "/p"})", "P:1: profiles_dir cannot be set by a project"},
       {R"({"executors_dir": "/p"})", "P:1: executors_dir cannot be set by a project"},
       {R"({"autonomy": "full"})",
@@ -273,6 +280,13 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {R"({"warm": ["python3:a", "python3:../b"]})",
        "U:1: warm has something else than modules after python3:"},
       {R"({"undo": 5})", "U:1: undo is not an object"},
+      {R"({"calls": 5})", "U:1: calls is not an object"},
+      {R"({"calls": {"at_once": 0}})", "U:1: calls.at_once is not \"auto\" and no number from 1 to 1024"},
+      {R"({"calls": {"at_once": "many"}})",
+       "U:1: calls.at_once is not \"auto\" and no number from 1 to 1024"},
+      {R"({"calls": {"waiting": 100001}})",
+       "U:1: calls.waiting is not \"auto\" and no number from 1 to 100000"},
+      {R"({"calls": {"most": 1}})", R"(U:1: calls has an unknown member "most")"},
       {R"({"undo": {"bytes": "x"}})", "U:1: undo.bytes is no size"},
       {R"({"undo": {"count": 0}})", "U:1: undo.count is no number"},
       {R"({"undo": {"size": 1}})", R"(U:1: undo has an unknown member "size")"},
