@@ -1,4 +1,4 @@
-// The library: one Gateway for many threads, and a whole agent loop.
+// The gateway beneath the library: one for many threads; and a whole agent loop.
 #include <unistd.h>
 
 #include <atomic>
@@ -9,7 +9,8 @@
 #include <thread>
 
 #include "base/sys/sys.hpp"
-#include "cloche/cloche.h"
+#include "doors/approve/terminal_approver.hpp"
+#include "gateway/gateway.hpp"
 #include "store/commit/change_sets.hpp"
 #include "tools/fixture.hpp"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "cloche/cloche.h"
+#include "doors/approve/terminal_approver.hpp"
 #include "doors/cli/call_arguments.hpp"
-#include "doors/cli/call_command.hpp"
+#include "doors/library/call_json.hpp"
 
 namespace {
 
