@@ -13,15 +13,13 @@
 #include "base/lists.hpp"
 #include "base/text/near_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/approve/terminal_approver.hpp"
-#include "doors/cli/call_command.hpp"
+#include "doors/approve/operator_approver.hpp"
 #include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
 #include "doors/commands.hpp"
 #include "doors/hook/agent_environment.hpp"
 #include "doors/hook/hook_front.hpp"
-#include "gateway/approval/filed_approver.hpp"
 #include "store/host/callers_home.hpp"
 
 namespace {
@@ -48,42 +46,9 @@ void leave_no_core() {
   (void)::setrlimit(RLIMIT_CORE, &limit);
 }
 
-// Asks the operator: at the terminal, or by a filed question. Made when a command first asks, because most
-// ask nothing.
-class Operator : public Approver {
- public:
-  explicit Operator(const Environment& environment) : environment_(environment) {}
-  Answer ask(const Question& question) override { return inner().ask(question); }
-  std::optional<Answer> ask_afterwards(const Question& question) override {
-    return inner().ask_afterwards(question);
-  }
-  bool can_ask() const override { return inner().can_ask(); }
-  bool speaks_for_operator() const override { return inner().speaks_for_operator(); }
-
- private:
-  FiledApprover& inner() const {
-    if (!filed_) {
-      const auto installation = find_installation(environment_);
-      // No state: then questions cannot be filed, and the approver says so.
-      filed_.emplace(FiledApproverOptions{.state = installation.ok() ? installation.value().state : "",
-                                          .inner = &terminal_});
-    }
-    return *filed_;
-  }
-
-  const Environment& environment_;
-  mutable TerminalApprover terminal_;
-  mutable std::optional<FiledApprover> filed_;
-};
-
 int open_run(Words words, const Environment& environment, const CallersDescriptors& callers) {
-  Operator asked(environment);
+  OperatorApprover asked(environment);
   return run_command(words, environment, callers, asked);
-}
-
-int open_call(Words words, const Environment& environment) {
-  Operator asked(environment);
-  return call_command(words, environment, asked);
 }
 
 // Which front end a command is. What --help says of each is in doors/cli/help_pages.cpp.
@@ -93,7 +58,7 @@ struct CommandRow {
 };
 constexpr CommandRow commands[] = {
     {"run", nullptr},  // main() opens it
-    {"call", open_call},
+    {"call", call_command},
     {"explain", explain_command},
     {"tools", tools_command},
     {"mcp", mcp_command},

@@ -1,4 +1,4 @@
-// The library: one Gateway for many threads, and a whole agent loop.
+// The gateway beneath the library: one for many threads; and a whole agent loop.
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,7 +10,8 @@
 #include <thread>
 
 #include "base/sys/sys.hpp"
-#include "cloche/cloche.h"
+#include "doors/approve/terminal_approver.hpp"
+#include "gateway/gateway.hpp"
 #include "store/commit/change_sets.hpp"
 #include "tools/fixture.hpp"
 

@@ -24,9 +24,9 @@
 #include <thread>
 #include <vector>
 
-#include "cloche/cloche.h"
+#include "doors/approve/terminal_approver.hpp"
 #include "doors/cli/call_arguments.hpp"
-#include "doors/cli/call_command.hpp"
+#include "doors/library/call_json.hpp"
 
 namespace {
 

@@ -224,6 +224,8 @@ Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* co
       value = words[at];
     }
     TRY(option->store(arguments, value));
+    if constexpr (requires { arguments.flags; })
+      arguments.flags.push_back(option->value.empty() ? name : name + "=" + value);
   }
   return others;
 }
