@@ -30,6 +30,7 @@ constexpr Section sections[] = {
      measure_start},
     {"gateway", "the gateway's own part of a call", measure_gateway},
     {"mcp", "a call through cloche mcp", measure_mcp},
+    {"pool", "a call in a process that stays, with sandboxes that wait", measure_warm_calls},
     {"throughput", "calls a second, and their p99, at 1 to 128 at once", measure_throughput},
     {"growth", "a call by the caller's memory and mounts", measure_growth},
     {"python", "run_python", measure_python},

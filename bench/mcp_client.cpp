@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <utility>
-#include <vector>
 
 #include "base/sys/sys.hpp"
 
@@ -16,12 +15,14 @@ std::string call_line(int id, const ToolCall& call) {
          call.tool + R"(","arguments":)" + call.arguments + "}}\n";
 }
 
-Result<McpClient> McpClient::start(const std::string& program, const std::optional<std::string>& run) {
+Result<McpClient> McpClient::start(const std::string& program, const std::optional<std::string>& run,
+                                   const std::vector<std::string>& flags) {
   McpClient client;
   Pipe in = TRY(sys::make_pipe());
   Pipe out = TRY(sys::make_pipe());
   std::vector<std::string> words = {program, "mcp"};
   if (run) words.insert(words.end(), {"--run", *run});
+  words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

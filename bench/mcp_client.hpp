@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
@@ -18,7 +19,8 @@ std::string call_line(int id, const ToolCall& call);
 class McpClient {
  public:
   // Where no run is named, the server keeps its record where it always does.
-  static Result<McpClient> start(const std::string& program, const std::optional<std::string>& run = {});
+  static Result<McpClient> start(const std::string& program, const std::optional<std::string>& run = {},
+                                 const std::vector<std::string>& flags = {});
   McpClient(McpClient&& other) noexcept;
   McpClient& operator=(McpClient&&) = delete;
   McpClient(const McpClient&) = delete;

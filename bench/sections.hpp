@@ -16,6 +16,7 @@ Result<void> measure_start(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_throughput(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_gateway(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report);
+Result<void> measure_warm_calls(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_python(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_growth(const Scene& scene, Pace pace, Report& report);
 Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);

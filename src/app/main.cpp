@@ -13,15 +13,13 @@
 #include "base/lists.hpp"
 #include "base/text/near_word.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/approve/terminal_approver.hpp"
-#include "doors/cli/call_command.hpp"
-#include "doors/cli/options.hpp"
+#include "doors/approve/operator_approver.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
 #include "doors/commands.hpp"
 #include "doors/hook/agent_environment.hpp"
 #include "doors/hook/hook_front.hpp"
-#include "gateway/approval/filed_approver.hpp"
 #include "store/host/callers_home.hpp"
 
 namespace {
@@ -48,97 +46,42 @@ void leave_no_core() {
   (void)::setrlimit(RLIMIT_CORE, &limit);
 }
 
-// Asks the operator: at the terminal, or by a filed question. Made when a command first asks, because most
-// ask nothing.
-class Operator : public Approver {
- public:
-  explicit Operator(const Environment& environment) : environment_(environment) {}
-  Answer ask(const Question& question) override { return inner().ask(question); }
-  std::optional<Answer> ask_afterwards(const Question& question) override {
-    return inner().ask_afterwards(question);
-  }
-  bool can_ask() const override { return inner().can_ask(); }
-  bool speaks_for_operator() const override { return inner().speaks_for_operator(); }
-
- private:
-  FiledApprover& inner() const {
-    if (!filed_) {
-      const auto installation = find_installation(environment_);
-      // No state: then questions cannot be filed, and the approver says so.
-      filed_.emplace(FiledApproverOptions{.state = installation.ok() ? installation.value().state : "",
-                                          .inner = &terminal_});
-    }
-    return *filed_;
-  }
-
-  const Environment& environment_;
-  mutable TerminalApprover terminal_;
-  mutable std::optional<FiledApprover> filed_;
-};
-
 int open_run(Words words, const Environment& environment, const CallersDescriptors& callers) {
-  Operator asked(environment);
+  OperatorApprover asked(environment);
   return run_command(words, environment, callers, asked);
 }
 
-int open_call(Words words, const Environment& environment) {
-  Operator asked(environment);
-  return call_command(words, environment, asked);
-}
-
+// Which front end a command is. What --help says of each is in doors/cli/help_pages.cpp.
 struct CommandRow {
   std::string_view name;
   int (*open)(Words words, const Environment& environment);
-  std::string_view words;  // that follow the name, for the help
-  std::string_view help;   // empty: not shown
 };
 constexpr CommandRow commands[] = {
-    {"run", nullptr, "-- CMD ARG...", "Run a command under kernel isolation."},  // main() opens it
-    {"call", open_call, "TOOL JSON",
-     "Make a tool call as a model does: judged, run under isolation, recorded."},
-    {"explain", explain_command, "run|call ...", "Show every gate's answer and the plan; run nothing."},
-    {"tools", tools_command, "", "List the tools, as a table or as an API expects them."},
-    {"mcp", mcp_command, "", "Serve MCP on stdin and stdout, for an agent."},
-    {"hook", hook_command, "", "Judge the calls of Claude Code and Codex as their PreToolUse hook."},
-    {judge_word, hook_command, "", ""},
-    {"approve", approve_command, "[yes|no ID]", "Answer the questions that wait for the operator."},
-    {"diff", diff_command, "[CALL|RUN|last]", "Show what a call changed in the project, as git shows it."},
-    {"undo", undo_command, "[CALL|RUN|last]", "Take back what a call changed in the project."},
-    {"changes", changes_command, "[show|diff|apply|drop ID]",
-     "List what calls changed, and answer for what waits: bring it in, or throw it away."},
-    {"log", log_command, "[show|verify|tail RUN]", "List the runs, or show or check the record of one."},
-    {"profiles", profiles_command, "", "List the sandbox profiles, or run their examples."},
-    {"config", config_command, "", "Show the configuration in force here, and which file says so."},
-    {"test", test_command, "[FILE...]", "Check the examples of command shapes and rules."},
-    {"new", new_command, "KIND NAME", "Write a skill, an executor or a rule that works, with its test."},
-    {"wrap", wrap_command, "--backend B -- CMD",
-     "Print the plan of a command for bubblewrap, an OCI runtime or macOS."},
-    {"doctor", doctor_command, "", "Show what this host can enforce, proven by running it."},
+    {"run", nullptr},  // main() opens it
+    {"call", call_command},
+    {"explain", explain_command},
+    {"tools", tools_command},
+    {"mcp", mcp_command},
+    {"hook", hook_command},
+    {judge_word, hook_command},  // not in the help: only an installed line has it
+    {"approve", approve_command},
+    {"diff", diff_command},
+    {"undo", undo_command},
+    {"changes", changes_command},
+    {"log", log_command},
+    {"profiles", profiles_command},
+    {"config", config_command},
+    {"test", test_command},
+    {"new", new_command},
+    {"wrap", wrap_command},
+    {"doctor", doctor_command},
 };
 
 std::vector<std::string_view> known_words() {
   std::vector<std::string_view> names;
-  for (const auto& row : commands)
-    if (!row.help.empty()) names.push_back(row.name);
+  for (const auto& row : command_helps()) names.push_back(row.name);
   for (const char* flag : {"--version", "--help"}) names.emplace_back(flag);
   return names;
-}
-
-std::string main_help() {
-  std::vector<HelpRow> rows;
-  for (const auto& row : commands) {
-    const std::string words = row.words.empty() ? "" : " " + std::string(row.words);
-    if (!row.help.empty()) rows.push_back({std::string(row.name) + words, std::string(row.help)});
-  }
-  rows.push_back({"--version", "Print the version."});
-  return text_of(
-      HelpPage{.usage = "cloche COMMAND [flags] ...",
-               .about = "Runs commands and tool calls of models under kernel isolation, judges them "
-                        "first, and records them.",
-               .rows = std::move(rows),
-               .notes = "'cloche COMMAND --help' lists every flag of a command with its default.",
-               .examples = {"cloche run -- python3 build.py", "cloche run --profile readonly -- git log",
-                            "cloche run --json -- make test"}});
 }
 
 }  // namespace
@@ -172,7 +115,7 @@ int main(int argc, char** argv) {
   if (command == "--version" || command == "-V" || command == "version")
     return print_all("cloche " CLOCHE_VERSION "\n", 0);
   const bool asks_for_help = command == "--help" || command == "-h" || command == "help";
-  if (command.empty() || (asks_for_help && words.size() == 2)) return print_all(main_help(), 0);
+  if (command.empty() || (asks_for_help && words.size() == 2)) return print_all(text_of(main_help()), 0);
   // "help run" is "run --help".
   std::string help = "--help";
   char* const flag = help.data();

@@ -56,6 +56,7 @@ struct LaunchSpec {
   bool by_descendants =
       false;  // no pid namespace to look into: the call's processes are what its keeper has started
   std::vector<Layer> layers = {};  // what will hold when the jail reports that the command has started
+  bool pooled = false;             // in a sandbox that waited for it
 };
 
 // Those of Landlock, by what the kernel offers at the plan's level.

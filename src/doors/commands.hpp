@@ -1,6 +1,5 @@
 // The commands of `cloche`, by which app/main.cpp calls the front ends: each takes the words after its name,
-// prints, and returns an exit code. `run` and `call` also take an approver (cli/run_command.hpp,
-// cli/call_command.hpp).
+// prints, and returns an exit code. `run` also takes an approver (cli/run_command.hpp).
 #pragma once
 
 #include <span>
@@ -10,6 +9,7 @@
 namespace cloche {
 
 int approve_command(std::span<char* const> words, const Environment& environment);
+int call_command(std::span<char* const> words, const Environment& environment);
 int changes_command(std::span<char* const> words, const Environment& environment);
 int config_command(std::span<char* const> words, const Environment& environment);
 int diff_command(std::span<char* const> words, const Environment& environment);

@@ -2,7 +2,34 @@
 
 #include <exception>
 
+#include "gateway/admission/admission.hpp"
+
 namespace cloche {
+namespace {
+
+// Without it while this lives, also where an approver throws.
+class SteppedAside {
+ public:
+  explicit SteppedAside(Admission::Place& place) : place_(place) { place_.step_aside(); }
+  SteppedAside(const SteppedAside&) = delete;
+  SteppedAside& operator=(const SteppedAside&) = delete;
+  ~SteppedAside() { place_.come_back(); }
+
+ private:
+  Admission::Place& place_;
+};
+
+}  // namespace
+
+Answer PlaceFreeingApprover::ask(const Question& question) {
+  const SteppedAside aside(place_);
+  return inner_.ask(question);
+}
+
+std::optional<Answer> PlaceFreeingApprover::ask_afterwards(const Question& question) {
+  const SteppedAside aside(place_);
+  return inner_.ask_afterwards(question);
+}
 
 std::optional<Answer> guarded_ask(Approver& approver, const Question& question) noexcept {
   try {

@@ -4,12 +4,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/json/json_writer.hpp"
+#include "base/lists.hpp"
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -169,6 +171,15 @@ Outcome called_off() {
 
 }  // namespace
 
+Outcome busy_outcome() {
+  return {.end = End::refused,
+          .exit_code = 126,
+          .reason =
+              "busy: too many calls run and wait here, so this one was not begun; try again when some "
+              "of them have ended",
+          .advice = "; the key calls of the configuration says how many"};
+}
+
 Outcome failed(const Error& error) {
   Outcome outcome{.end = End::failed, .exit_code = 125, .reason = error.what};
   if (!error.fix.empty()) outcome.advice = "; " + error.fix;
@@ -263,6 +274,11 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   }
   std::unique_ptr<Gateway> gateway(new Gateway(std::move(opened.session), std::move(run)));
   gateway->why_not_recorded_ = std::move(why_not_recorded);
+  const SessionOptions& said = gateway->session_.options;
+  const bool stays = said.pool || said.usual_pool > 0;  // else it ends with its call
+  const size_t prepared = pool_of(gateway->session_.settings, said.pool, said.usual_pool).value;
+  if (stays && prepared > 0)
+    gateway->pool_ = std::make_unique<LaunchPool>(gateway->session_.installation, prepared);
   return gateway;
 }
 
@@ -304,11 +320,70 @@ Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) 
       TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, runtime_settings()}));
   const Prepared* prepared = judged.judgement.prepared();
   if (prepared == nullptr) return std::vector<std::string>{};  // no command runs here
-  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation));
+  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation, pool_.get()));
   return std::move(judged.box_notes);
 }
 
+std::vector<std::string> Gateway::keep_warm(const CallContext& context) {
+  std::vector<std::string> wanted = session_.settings.warm.value;
+  wanted.insert(wanted.end(), session_.options.warm.begin(), session_.options.warm.end());
+  if (wanted.empty()) return {};
+  std::vector<std::string> modules;
+  for (const auto& item : wanted) {
+    for (auto& module : modules_of_warm(item))
+      if (!contains(modules, module)) modules.push_back(std::move(module));
+  }
+  warm_ = std::make_unique<WarmBoxes>(session_.installation, std::move(modules));
+  const auto judged =
+      judge(session_, {"run_python", R"({"code":"0"})"}, {context.skill, {}, runtime_settings()});
+  const Prepared* prepared = judged.ok() ? judged.value().judgement.prepared() : nullptr;
+  if (prepared == nullptr) return {};  // run_python will say why
+  warm_->want(prepared->plan, prepared->seen.facts.caller);
+  if (warm_->can_import(prepared->plan)) return {};
+  return {
+      "the modules of --warm are not imported before a call: this python3 has no sitecustomize.py in a "
+      "directory of its own in /etc, or the sandbox does not show it"};
+}
+
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
+  // A function of the embedding program may call again: waiting for a second place while it has one, it could
+  // wait for itself.
+  thread_local const Gateway* in_call_of = nullptr;
+  if (context.has_place || in_call_of == this) return call_in_place(asked, context, approver);
+  auto entry = admission_.enter(context.tenant, asked.arguments.size(), context.stop);
+  if (const auto* none = std::get_if<Admission::NoPlace>(&entry))
+    return not_judged(asked, context, *none == Admission::NoPlace::busy ? busy_outcome() : called_off());
+  PlaceFreeingApprover freeing(std::get<Admission::Place>(entry), approver);
+  const Gateway* const outer = std::exchange(in_call_of, this);
+  CallResult result = call_in_place(asked, context, freeing);
+  in_call_of = outer;
+  return result;
+}
+
+CallResult Gateway::refuse_busy(const ToolCall& asked, const CallContext& context) {
+  return not_judged(asked, context, busy_outcome());
+}
+
+// It is written down all the same: it was asked for.
+CallResult Gateway::not_judged(const ToolCall& asked, const CallContext& context, Outcome outcome) {
+  CallResult result{.tool = asked.tool};
+  if (run_) result.run_id = run_->place().run_id();
+  result.result = shown_text(outcome, asked.tool, {});
+  CallRecord record{.decided = undecided(asked, context),
+                    .call_id = {},
+                    .result = result.result,
+                    .outcome = std::move(outcome)};
+  record.decided.workspace = session_.workspace;
+  if (const auto written = run_ ? run_->write(record) : Result<void>(); written.ok()) {
+    result.call_id = std::move(record.call_id);
+  } else {
+    result.notes.push_back("it is not in the record: " + describe(written.error()));
+  }
+  result.outcome = std::move(record.outcome);
+  return result;
+}
+
+CallResult Gateway::call_in_place(const ToolCall& asked, const CallContext& context, Approver& approver) {
   Tries tries;
   for (;;) {
     Attempt once = attempt(asked, context, approver, tries);
@@ -321,26 +396,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
                                   Tries& tries) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto fail = [&](const Error& error) {
-    result.outcome =
-        asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
-    result.result = shown_text(result.outcome, asked.tool, {});
-    return Attempt{std::move(result)};
-  };
-  // What could not be judged is written down all the same: it was asked for.
-  const auto give_up = [&](const Error& error) {
-    Attempt given = fail(error);
-    CallRecord record{.decided = undecided(asked, context),
-                      .call_id = {},
-                      .result = given.result.result,
-                      .outcome = given.result.outcome};
-    record.decided.workspace = session_.workspace;
-    if (const auto written = run_ ? run_->write(record) : Result<void>(); written.ok()) {
-      given.result.call_id = std::move(record.call_id);
-    } else {
-      given.result.notes.push_back("it is not in the record: " + describe(written.error()));
-    }
-    return given;
+  const auto failure = [&](const Error& error) {
+    return asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
   };
   std::optional<LaunchResources> resources;
   const auto take_resources = [&](const RunRequest& request, const CallerFact& caller) {
@@ -356,7 +413,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (context.starts_early) view.early = take_resources;
   AtHome at_home;
   auto judging = judge_at_home(asked, std::move(view), context, at_home);
-  if (!judging.ok()) return give_up(judging.error());
+  if (!judging.ok()) return {not_judged(asked, context, failure(judging.error()))};
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
@@ -369,7 +426,11 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   if (context.noted && tries.learnt.times == 0) context.noted(judged.notes);
   CallRecord record{.decided = decision_of(judged, asked, context)};
   record.decided.workspace = session_.workspace;
-  if (const auto begun = begin(record); !begun.ok()) return fail(begun.error());
+  if (const auto begun = begin(record); !begun.ok()) {
+    result.outcome = failure(begun.error());
+    result.result = shown_text(result.outcome, asked.tool, {});
+    return {std::move(result)};
+  }
   result.call_id = record.call_id;
   Effect effect;
   if (auto permit = std::exchange(judged.judgement.permit, std::nullopt)) {
@@ -392,6 +453,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (!finish(record, raw_of(effect, record.outcome), judged.notes) && context.noted)
     context.noted({judged.notes.back()});
+  spills_.give_back(std::move(effect.spilled));
+  if (pool_) pool_->retire(std::move(effect.resources));
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
   result.image = std::move(effect.image);
@@ -402,6 +465,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   result.judgement = std::move(judged.judgement);
   return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
 }
+
+PoolCounts Gateway::pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
 
 // No record, no effect.
 Result<void> Gateway::begin(CallRecord& record) {
@@ -516,7 +581,9 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
                         .approved = judged.approved,
                         .task = task_key(context),
-                        .resources = std::move(resources)});
+                        .resources = std::move(resources),
+                        .pool = pool_.get(),
+                        .warm = warm_.get()});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Requester& requester,
@@ -528,8 +595,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
   const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
   if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
-    const std::string& state = session_.installation.state;
-    effect.spilled = {open_spill(state), open_spill(state)};
+    effect.spilled = spills_.take(session_.installation.state);
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)
@@ -568,6 +634,29 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const Reque
 std::string Gateway::task_key(const CallContext& context) const {
   if (!run_ || (!context.task && !context.of_session)) return "";
   return run_->place().run_id() + "/" + context.task.value_or(std::string(task_without_name));
+}
+
+Spilled UnusedSpills::take(const std::string& state) {
+  {
+    const std::lock_guard held(lock_);
+    if (!ready_.empty()) {
+      Spilled spilled = std::move(ready_.back());
+      ready_.pop_back();
+      return spilled;
+    }
+  }
+  return {open_spill(state), open_spill(state)};
+}
+
+void UnusedSpills::give_back(Spilled spilled) {
+  constexpr size_t most = 4;
+  const auto is_unused = [](const OwnedFd& file) {
+    struct stat seen {};
+    return file && ::fstat(file.get(), &seen) == 0 && seen.st_size == 0;
+  };
+  if (!is_unused(spilled.output) || !is_unused(spilled.errors)) return;
+  const std::lock_guard held(lock_);
+  if (ready_.size() < most) ready_.push_back(std::move(spilled));
 }
 
 // After the last answer, because it takes time: what change sets left that undo no longer keeps.

@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/admission/admission.hpp"
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/judge.hpp"
+#include "gateway/launch/pool_counts.hpp"
 #include "gateway/launch/shared_home.hpp"
 #include "gateway/session.hpp"
 #include "model/fetch_answer.hpp"
@@ -47,6 +49,8 @@ struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
   bool of_session = false;               // without a task: has the session's, where share_home() made them
   std::string role = "agent";
+  std::string tenant = {};               // whose calls wait in turn with those of others
+  bool has_place = false;                // the front end has a queue of its own, which keeps to limits()
   const Skill* skill = nullptr;          // none: what the session's options say
   std::span<const ToolCall> named = {};  // what an agent made of it with tools of its own; none: it is ours
   int stop = -1;  // a descriptor that is readable once the caller has cancelled the call; -1: it never does
@@ -88,6 +92,8 @@ inline constexpr std::string_view task_without_name = "main";
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
 
+// How a call went that is not begun, because too many run and wait already.
+Outcome busy_outcome();
 // How a call went that our own machinery could not carry out.
 Outcome failed(const Error& error);
 // The same of an operator's command, which is refused where its words or the configuration are wrong.
@@ -118,6 +124,18 @@ struct Spilled {
   OwnedFd errors = {};
 };
 
+// Files for it that calls had and wrote nothing to: most commands print less than it takes a file system to
+// make one.
+class UnusedSpills {
+ public:
+  Spilled take(const std::string& state);
+  void give_back(Spilled spilled);
+
+ private:
+  std::mutex lock_;
+  std::vector<Spilled> ready_;
+};
+
 class Gateway {
  public:
   static Result<std::unique_ptr<Gateway>> open(SessionOptions options, const Environment& environment);
@@ -125,12 +143,26 @@ class Gateway {
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
-  // Never throws and never fails: whatever happens is a result that a model can be given.
+  // Never throws and never fails: whatever happens is a result that a model can be given. Where as many calls
+  // run as limits() says it waits for its turn first, and where too many wait it is refused as busy.
   CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
+
+  // For a front end with a queue of its own: how many calls may run and wait, and the result of one for which
+  // it has no room.
+  const QueueLimits& limits() const { return limits_; }
+  CallResult refuse_busy(const ToolCall& asked, const CallContext& context);
 
   // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
   // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
+
+  // What waits for the next calls, and what it was good for; of a gateway without a pool all zeros.
+  PoolCounts pool_counts() const;
+
+  // Calls of this session may find their program started from now on, where the operator wants that: for a
+  // process that lives long. The first is started for such a caller at once. Before the first call. What is
+  // less about it than was asked for.
+  std::vector<std::string> keep_warm(const CallContext& context);
 
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }
@@ -159,7 +191,11 @@ class Gateway {
   void end_tasks();
 
  private:
-  Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
+  Gateway(Session session, std::unique_ptr<Run> run)
+      : session_(std::move(session)),
+        limits_(limits_of(session_.settings.calls.value, size_of_machine())),
+        admission_(limits_),
+        run_(std::move(run)) {}
 
   Result<void> set(const RuntimeSettings& wanted);
 
@@ -216,6 +252,8 @@ class Gateway {
     CallResult result = {};
     std::optional<Voided> voided = {};  // it is to be judged again
   };
+  CallResult call_in_place(const ToolCall& asked, const CallContext& context, Approver& approver);
+  CallResult not_judged(const ToolCall& asked, const CallContext& context, Outcome outcome);
   // Judged, asked about, written down, carried out, written down again: once.
   Attempt attempt(const ToolCall& asked, const CallContext& context, Approver& approver, Tries& tries);
 
@@ -261,11 +299,16 @@ class Gateway {
   Effect ask_function(const Permit& permit, const std::string& call_id);
 
   Session session_;
+  const QueueLimits limits_;
+  Admission admission_;
   mutable std::mutex settings_lock_;
   RuntimeSettings runtime_settings_;
   std::unique_ptr<Run> run_;      // none: there is no record
   std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
+  UnusedSpills spills_;
+  std::unique_ptr<LaunchPool> pool_ = {};  // none: each call starts its own sandbox
+  std::unique_ptr<WarmBoxes> warm_ = {};   // none: the operator does not want it
   Questions questions_;
 };
 

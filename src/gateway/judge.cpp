@@ -146,7 +146,8 @@ Result<void> add_fetcher(const Session& session, Standing& standing, Judged& jud
   auto held = sys::hold(session.installation.fetch);
   struct stat seen {};
   if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0)
-    return refusal("there is no " + session.installation.fetch, "cloche-fetch belongs beside cloche");
+    return refusal("there is no " + session.installation.fetch,
+                   "cloche-fetch belongs beside cloche: build or install both");
   judged.request.program = Grant{.source = held.value().path, .target = std::string(fetcher_inside)};
   judged.request.program->judged = fact_from(seen, held.value().path);
   standing.seen.held.push_back(std::move(held.value().fd));

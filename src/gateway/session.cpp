@@ -109,7 +109,8 @@ Result<void> protect_parts(Session& session) {
     if (part != session.workspace && is_beneath(session.workspace, part))
       session.protected_parts.push_back({part.substr(session.workspace.size() + 1), reason});
   };
-  protect(session.installation.folder(), "it belongs to the Cloche that judges this call");
+  for (const auto& folder : session.installation.folders())
+    protect(folder, "it belongs to the Cloche that judges this call");
   for (const std::string& kept : session.options.operators.kept) {
     if (lies_in(led_to(kept), session.workspace))
       return refusal("the workspace " + session.workspace + " lies in " + kept +
@@ -130,10 +131,12 @@ HostPaths names_of(const Session& session) {
   if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
   // A call that could change the programs would change what is judged. Where every view has them anyway, only
   // root writes there.
-  const std::string programs = led_to(session.installation.folder());
-  const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
-                                 [&](const ShownPath& row) { return is_beneath(row.path, programs); });
-  if (!shown) names.own.push_back(programs);
+  for (const auto& folder : session.installation.folders()) {
+    const std::string programs = led_to(folder);
+    const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
+                                   [&](const ShownPath& row) { return is_beneath(row.path, programs); });
+    if (!shown) names.own.push_back(programs);
+  }
   std::erase(names.own, "");
   names.secret_grants = session.settings.secret_grants.value;
   return names;

@@ -51,8 +51,14 @@ struct SessionOptions {
   bool day_record = false;
   FrontEnd front_end = FrontEnd::command_line;
   IsolationLevel lowest = IsolationLevel::subprocess;  // to which `missing: degrade` may step down
+  std::vector<std::string> warm = {};                  // programs that wait for their call: --warm
   std::vector<Function> functions = {};                // of the embedding program, for models to call
+  // How many sandboxes are prepared before a call comes, unless a file of the configuration says less.
+  std::optional<size_t> pool = {};  // by a flag or a program; nothing: what the front end has for a default
+  size_t usual_pool = 0;            // of the front end
 };
+
+inline constexpr size_t mcp_pool = 2;  // what `cloche mcp` prepares unless it is told otherwise
 
 // What a front end's flags start from: every shipped tool, full at most, passive unless asked, supervised.
 SessionOptions default_session();

@@ -80,6 +80,15 @@ void status_is(const char* check, const char* key, const char* expected) {
   say(check, std::strcmp(found, expected) == 0, found);
 }
 
+// What must fail is tried for real: with a capability a mount or a mode would be changed on the host.
+bool has_capabilities() {
+  const char* at = std::strstr(status_text, "CapEff:");
+  if (at == nullptr) return true;
+  for (at += std::strlen("CapEff:"); *at != '\n' && *at != '\0'; ++at)
+    if (*at != '0' && *at != ' ' && *at != '\t') return true;
+  return false;
+}
+
 // Printed for the supervisor, which knows its own.
 void show_namespaces() {
   for (const char* name : {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"}) {
@@ -261,6 +270,10 @@ void hold_memory(unsigned milliseconds) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--take-memory") == 0) take_memory();
   read_status();
+  if (has_capabilities()) {
+    status_is("no-capabilities-effective", "CapEff:", "0000000000000000");
+    return 1;
+  }
   show_namespaces();
   check_ids();
   check_view();

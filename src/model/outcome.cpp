@@ -19,6 +19,11 @@ bool comes_first(const HostUse& a, const HostUse& b) {
 
 }  // namespace
 
+std::string_view name_of(Started started) {
+  static constexpr std::string_view names[] = {"cold", "pooled", "warm"};
+  return names[static_cast<size_t>(started)];
+}
+
 std::string_view name_of(End end) {
   static constexpr std::string_view names[] = {"exited",  "signaled",  "timeout",        "limit",
                                                "refused", "not_found", "not_executable", "failed"};
@@ -230,6 +235,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   }
   outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
   out.member("proof", outcome.proof).member("plan_digest", plan_digest);
+  if (outcome.started) out.member("start", name_of(*outcome.started));
   out.member("reason", operators_reason(outcome));
 }
 

@@ -88,6 +88,11 @@ struct Guess {
   std::string advice = {};  // how it ends for the operator alone: "; ..."
 };
 
+// Whether the program had a sandbox made for the call, one that waited for it, or was itself there and
+// waited.
+enum class Started { cold, pooled, warm };
+std::string_view name_of(Started started);
+
 struct Outcome {
   End end = End::failed;
   int exit_code = 125;  // what `cloche run` exits with
@@ -101,6 +106,7 @@ struct Outcome {
   bool truncated = false;
   Usage usage = {};
   RanBy backend = Backend::native;
+  std::optional<Started> started = {};  // nothing: the call started no program
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others

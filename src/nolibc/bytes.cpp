@@ -35,13 +35,18 @@ void store(void* to, Word word) {
 
 extern "C" {
 
-// Most copies are of a few bytes: two moves that overlap. Many are the processor's own business.
+// Most copies are of a few bytes: two moves that overlap. Many are the business of a processor that has a
+// copy of its own.
 NOT_A_LOOP void* memcpy(void* to, const void* from, size_t size) {
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
+#ifdef __x86_64__
   if (size > 256) {
     asm volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(size) : : "memory");
-  } else if (size >= 16) {
+    return to;
+  }
+#endif
+  if (size >= 16) {
     const Sixteen last = load<Sixteen>(in + size - 16);
     for (size_t at = 0; at + 16 < size; at += 16) store(out + at, load<Sixteen>(in + at));
     store(out + size - 16, last);
@@ -74,8 +79,15 @@ NOT_A_LOOP void* memmove(void* to, const void* from, size_t size) {
   return to;
 }
 NOT_A_LOOP void* memset(void* to, int value, size_t size) {
+#ifdef __x86_64__
   void* at = to;
   asm volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(value) : "memory");
+#else
+  auto* out = static_cast<unsigned char*>(to);
+  const uint64_t eight = static_cast<unsigned char>(value) * 0x0101010101010101U;
+  for (; size >= 8; size -= 8, out += 8) store(out, eight);
+  while (size-- > 0) *out++ = static_cast<unsigned char>(value);
+#endif
   return to;
 }
 NOT_A_LOOP int memcmp(const void* left, const void* right, size_t size) {
@@ -116,8 +128,6 @@ NOT_A_LOOP char* strcpy(char* to, const char* from) {
   memcpy(to, from, strlen(from) + 1);
   return to;
 }
-[[noreturn]] void abort() {
-  while (true) asm volatile("ud2");
-}
+[[noreturn]] void abort() { __builtin_trap(); }
 
 }  // extern "C"

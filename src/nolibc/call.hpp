@@ -9,15 +9,16 @@
 
 #include <sys/syscall.h>
 
-#ifndef __x86_64__
-#error "nolibc knows the system calls of x86-64 only"
-#endif
+#include <cstddef>
 
 namespace cloche::nolibc {
 
 inline int the_errno;
 
+inline constexpr size_t kernel_mask_bytes = 8;  // of a set of signals, where libc's own is larger
+
 inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+#if defined(__x86_64__)
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
@@ -27,6 +28,19 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
                : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                : "rcx", "r11", "memory");
   return result;
+#elif defined(__aarch64__)
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
+  register long x5 asm("x5") = f;
+  asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+#else
+#error "nolibc does not know how a system call is made on this architecture"
+#endif
 }
 
 inline long checked(long result) {

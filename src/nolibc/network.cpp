@@ -7,6 +7,7 @@
 #include "nolibc/call.hpp"
 
 using cloche::nolibc::call;
+using cloche::nolibc::kernel_mask_bytes;
 
 extern "C" {
 
@@ -43,7 +44,7 @@ int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
   return static_cast<int>(call(SYS_epoll_ctl, epoll, operation, fd, event));
 }
 int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
-  return static_cast<int>(call(SYS_epoll_wait, epoll, events, most, timeout_ms));
+  return static_cast<int>(call(SYS_epoll_pwait, epoll, events, most, timeout_ms, nullptr, kernel_mask_bytes));
 }
 
 }  // extern "C"

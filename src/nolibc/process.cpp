@@ -14,6 +14,7 @@
 
 using cloche::nolibc::call;
 using cloche::nolibc::checked;
+using cloche::nolibc::kernel_mask_bytes;
 using cloche::nolibc::raw;
 
 namespace {
@@ -25,7 +26,6 @@ struct KernelAction {
   void (*restorer)();
   unsigned long mask;
 };
-constexpr size_t kernel_mask_bytes = 8;
 
 }  // namespace
 
@@ -78,39 +78,108 @@ void _exit(int code) {
   errno = -result;
   return -1;
 }
+// The two calls after which the kernel returns twice, in assembler because a compiler knows nothing of it.
+pid_t vfork() noexcept __attribute__((returns_twice));
+long clone_call(int (*function)(void*), void* stack, int flags, void* argument);
+
+#if defined(__x86_64__)
+
 // The child runs on our stack until it executes or exits, so the return address must not lie on it meanwhile.
-__attribute__((naked, returns_twice)) pid_t vfork() noexcept {
-  asm("pop %rdx\n"
-      "mov $58, %eax\n"  // SYS_vfork
-      "syscall\n"
-      "push %rdx\n"
-      "test %eax, %eax\n"
-      "js 1f\n"
-      "ret\n"
-      "1: mov %eax, %edi\n"
-      "jmp vfork_failed\n");
-}
+asm(R"(
+    .section .text.vfork, "ax", @progbits
+    .globl vfork
+    .type vfork, @function
+vfork:
+    pop %rdx
+    mov $58, %eax        # SYS_vfork
+    syscall
+    push %rdx
+    test %eax, %eax
+    js 1f
+    ret
+1:  mov %eax, %edi
+    jmp vfork_failed
+    .size vfork, . - vfork
+    .previous
+)");
 
 // With a stack of its own; the child calls function(argument) and exits. Used with CLONE_VFORK only.
-__attribute__((naked)) int clone_call(int (*)(void*), void*, int, void*) {
-  asm("mov %rdi, %r8\n"   // function
-      "mov %rcx, %r9\n"   // argument
-      "mov %edx, %edi\n"  // flags; the stack is in rsi already
-      "xor %edx, %edx\n"
-      "xor %r10d, %r10d\n"
-      "mov $56, %eax\n"  // SYS_clone
-      "syscall\n"
-      "test %eax, %eax\n"
-      "jz 1f\n"
-      "ret\n"
-      "1: xor %ebp, %ebp\n"
-      "mov %r9, %rdi\n"
-      "call *%r8\n"
-      "mov %eax, %edi\n"
-      "mov $60, %eax\n"  // SYS_exit
-      "syscall\n"
-      "ud2\n");
-}
+asm(R"(
+    .section .text.clone_call, "ax", @progbits
+    .globl clone_call
+    .type clone_call, @function
+clone_call:
+    mov %rdi, %r8        # function
+    mov %rcx, %r9        # argument
+    mov %edx, %edi       # flags; the stack is in rsi already
+    xor %edx, %edx
+    xor %r10d, %r10d
+    mov $56, %eax        # SYS_clone
+    syscall
+    test %rax, %rax
+    jz 1f
+    ret
+1:  xor %ebp, %ebp
+    mov %r9, %rdi
+    call *%r8
+    mov %eax, %edi
+    mov $60, %eax        # SYS_exit
+    syscall
+    ud2
+    .size clone_call, . - clone_call
+    .previous
+)");
+
+#elif defined(__aarch64__)
+
+// The return address is in x30, which the child has too, and not on the stack that both run on.
+asm(R"(
+    .section .text.vfork, "ax", @progbits
+    .globl vfork
+    .type vfork, @function
+vfork:
+    mov x0, #0x4111      // CLONE_VFORK, CLONE_VM, SIGCHLD
+    mov x1, xzr
+    mov x2, xzr
+    mov x3, xzr
+    mov x4, xzr
+    mov x8, #220         // SYS_clone
+    svc #0
+    tbnz w0, #31, 1f
+    ret
+1:  b vfork_failed
+    .size vfork, . - vfork
+    .previous
+)");
+
+// As on x86-64; the kernel takes flags, stack, parent's word, thread's storage, child's word.
+asm(R"(
+    .section .text.clone_call, "ax", @progbits
+    .globl clone_call
+    .type clone_call, @function
+clone_call:
+    mov x9, x0           // function
+    mov x10, x3          // argument
+    mov w0, w2           // flags; the stack is in x1 already
+    mov x2, xzr
+    mov x3, xzr
+    mov x4, xzr
+    mov x8, #220         // SYS_clone
+    svc #0
+    cbz x0, 1f
+    ret
+1:  mov x29, xzr
+    mov x0, x10
+    blr x9
+    mov x8, #93          // SYS_exit
+    svc #0
+    brk #1
+    .size clone_call, . - clone_call
+    .previous
+)");
+
+#endif
+
 int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
   return static_cast<int>(checked(clone_call(function, stack, flags, argument)));
 }

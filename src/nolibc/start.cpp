@@ -22,12 +22,35 @@ char** environ = nullptr;
   _exit(program_main(argc, argv));
 }
 
-__attribute__((naked, noreturn)) void _start() {
-  asm("xor %ebp, %ebp\n"
-      "mov %rsp, %rdi\n"
-      "and $-16, %rsp\n"
-      "call enter\n"
-      "ud2\n");
-}
+#if defined(__x86_64__)
+asm(R"(
+    .section .text._start, "ax", @progbits
+    .globl _start
+    .type _start, @function
+_start:
+    xor %ebp, %ebp
+    mov %rsp, %rdi
+    and $-16, %rsp
+    call enter
+    ud2
+    .size _start, . - _start
+    .previous
+)");
+#elif defined(__aarch64__)
+asm(R"(
+    .section .text._start, "ax", @progbits
+    .globl _start
+    .type _start, @function
+_start:
+    mov x29, xzr
+    mov x30, xzr
+    mov x0, sp
+    and sp, x0, #-16
+    bl enter
+    brk #1
+    .size _start, . - _start
+    .previous
+)");
+#endif
 
 }  // extern "C"

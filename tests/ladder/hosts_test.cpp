@@ -529,10 +529,10 @@ class Contained : public Hosts {
       GTEST_SKIP() << "skipped: " << why;
   }
   // As the identity, in a container like Docker's.
-  Ran in_container(const std::string& words) {
+  Ran in_container(const std::string& words, const ContainerIs& container = {}) {
     const std::string become =
         as() == As::nobody ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
-    return run_in_container(scene(), become + cloche() + " " + words);
+    return run_in_container(scene(), become + cloche() + " " + words, container);
   }
 };
 FOR_EVERYONE(Contained);
@@ -607,6 +607,65 @@ TEST_P(Contained, TheDoctorIsRight) {
   expect_advice_about_the_filter(ran.out);
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "a command gets              nothing: it is refused")) << ran.out;
+}
+
+const ContainerIs docker = {.marker = "/.dockerenv"};
+
+// Each flag where what it takes away is there, and never all of the container's protection.
+TEST_P(Contained, TheDoctorNamesTheFlagsOfTheContainer) {
+  const struct {
+    ContainerIs container;
+    const char* fix;
+  } rows[] = {
+      {docker, "start the container with --security-opt seccomp=FILE (docs/hosts.md has FILE)"},
+      {{.marker = "/run/.containerenv"},
+       "start the container with --security-opt seccomp=FILE (docs/hosts.md has FILE)"},
+      {{.marker = "/var/run/secrets/kubernetes.io/token"},
+       "securityContext: seccompProfile: {type: Localhost, localhostProfile: FILE} (docs/hosts.md has FILE)"},
+  };
+  for (const auto& [container, fix] : rows) {
+    const Ran ran = in_container("doctor", container);
+    EXPECT_NE(ran.exit_code, 0);
+    EXPECT_TRUE(contains(ran.out, fix)) << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "cloche run --isolation subprocess\n")) << ran.out;
+    EXPECT_FALSE(contains(ran.out, "--privileged")) << ran.out;
+    EXPECT_TRUE(refused(in_container("run -- touch ran", container), {125}, {fix}));
+  }
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
+// Not every kernel gives a fresh /proc where the old one is partly covered.
+TEST_P(Contained, ACoveredProcIsInNobodysWayOrTheReason) {
+  if (as() == As::self)
+    GTEST_SKIP() << "skipped: root of a container lacks CAP_SYS_ADMIN, whatever else it is given";
+  const Ran ran =
+      in_container("run -- echo works", {.marker = "/.dockerenv", .filtered = Filtered::not_at_all});
+  EXPECT_TRUE(ran.exit_code == 0
+                  ? printed(ran, "works\n")
+                  : refused(ran, {125}, {"start the container with --security-opt systempaths=unconfined"}));
+}
+
+TEST_P(Contained, WithWhatTheDoctorSaysTheDefaultWorks) {
+  if (as() == As::self)
+    GTEST_SKIP() << "skipped: root of a container lacks CAP_SYS_ADMIN, whatever else it is given";
+  const ContainerIs open{
+      .marker = "/.dockerenv", .filtered = Filtered::as_hosts_says, .proc_is_masked = false};
+  const Ran ran = in_container("run --backend native -- sh -c 'echo made > made; cat made'", open);
+  EXPECT_TRUE(printed(ran, "made\n")) << ran.err;
+}
+
+// All that a command does without a box, under Docker's filter: it takes more calls away than a subprocess
+// needs.
+TEST_P(Contained, InADockerASubprocessDoesItsWork) {
+  const Ran ran = in_container(
+      "run --isolation subprocess -- python3 -c 'import os, subprocess, threading, tempfile; "
+      "open(\"f\", \"w\").write(\"x\"); os.chmod(\"f\", 0o600); os.utime(\"f\", (1, 1)); os.rename(\"f\", "
+      "\"g\"); "
+      "t = threading.Thread(target=print, args=(\"thread\",)); t.start(); t.join(); "
+      "print(subprocess.check_output([\"stat\", \"-c\", \"%a %Y\", \"g\"]).decode(), end=\"\"); "
+      "print(len(tempfile.mkdtemp()) > 0)'",
+      docker);
+  EXPECT_TRUE(printed(ran, "thread\n600 1\nTrue\n")) << ran.err;
 }
 
 }  // namespace

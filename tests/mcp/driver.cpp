@@ -36,7 +36,7 @@ std::map<std::string, std::string> McpScene::environment() const {
 }
 
 Command McpScene::command(std::vector<std::string> words) const {
-  words.insert(words.begin(), cloche());
+  words.insert(words.begin(), program_);
   return {.argv = std::move(words), .as = as_, .cwd = workspace(), .env = environment()};
 }
 

@@ -29,6 +29,8 @@ class McpScene {
   fs::path workspace() const { return scene_.workspace(); }
   fs::path root() const { return scene_.root(); }
   std::map<std::string, std::string> environment() const;
+  // Another build of Cloche than the tested one.
+  void use_program(const fs::path& program) { program_ = program; }
   // Of a command of Cloche's in the workspace.
   Command command(std::vector<std::string> words) const;
 
@@ -36,6 +38,7 @@ class McpScene {
   As as_;
   Scene scene_;
   std::map<std::string, std::string> more_ = {};
+  std::string program_ = cloche();
 };
 
 class McpClient {

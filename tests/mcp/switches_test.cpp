@@ -98,6 +98,28 @@ TEST_P(McpSwitches, ASwitchThatCountsOrDoesNotIsSaidOnceOnStderr) {
   }
 }
 
+// Some clients ask the model without a server's tools when it is not ready in time, and the first proof after
+// a boot takes a while.
+TEST_P(McpSwitches, TheToolsAreThereBeforeTheProofHasEnded) {
+  const fs::path built = fs::path(cloche()).parent_path();
+  fs::create_directories(scene.root() / "slow");
+  for (const char* name : {"cloche", "cloche-jail"})
+    fs::copy_file(built / name, scene.root() / "slow" / name);
+  // It is ended after 20 seconds, which is longer than receive() waits.
+  fs::permissions(scene.write("slow/cloche-probe", "#!/bin/sh\nexec sleep 60\n"), fs::perms(0755));
+  scene.use_program(scene.root() / "slow/cloche");
+  McpClient client(scene);
+  client.send(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+              R"("capabilities":{}}})");
+  ASSERT_TRUE(client.receive());
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  const auto list = client.receive();
+  ASSERT_TRUE(list);
+  EXPECT_EQ(tool_in(*list, "run_shell")["name"].string, "run_shell");
+  ::kill(client.process().pid(), SIGTERM);  // which it does not let wait for the proof
+  EXPECT_LT(client.time_to_end(), std::chrono::seconds(5));
+}
+
 TEST_P(McpSwitches, AValueThatMeansNothingRefuses) {
   scene.set("CLOCHE_SANDBOX", "perhaps");
   Command command = scene.command({"mcp"});

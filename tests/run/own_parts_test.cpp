@@ -98,6 +98,16 @@ TEST_P(OwnParts, AnotherNameOfOneIsRefused) {
   EXPECT_TRUE(exited(own_shell("true", {"--profile", "readonly"}), 0));  // nothing can be written
 }
 
+// Where an installed tree has them, which is not asked here.
+TEST_P(OwnParts, ThoseThatACommandMakesElsewhereAreNotUsed) {
+  ASSERT_TRUE(exited(
+      own_shell("set -e; mkdir -p tools/libexec/cloche; cd tools/libexec/cloche; printf '#!/bin/sh\necho "
+                "planted\n' > cloche-jail; chmod 755 cloche-jail"),
+      0));
+  ASSERT_TRUE(fs::exists(workspace() / "tools/libexec/cloche/cloche-jail"));
+  EXPECT_TRUE(printed(own_shell("echo still here"), "still here\n"));
+}
+
 TEST_P(OwnParts, TheRestOfTheWorkspaceIsTheCommands) {
   const Ran ran = own_shell(
       "set -e; echo a > a; mkdir tools/obj; echo b > tools/obj/b; mv tools/obj/b tools/c; cat a tools/c; "

@@ -1,4 +1,5 @@
-// The library: one Gateway for many threads, and a whole agent loop.
+// The gateway beneath the library: one for many threads; and a whole agent loop.
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,7 +10,8 @@
 #include <thread>
 
 #include "base/sys/sys.hpp"
-#include "cloche/cloche.h"
+#include "doors/approve/terminal_approver.hpp"
+#include "gateway/gateway.hpp"
 #include "store/commit/change_sets.hpp"
 #include "tools/fixture.hpp"
 
@@ -36,7 +38,8 @@ struct Opened {
   char* block[4] = {state.data(), home.data(), path.data(), nullptr};  // the Gateway goes on looking at it
   std::unique_ptr<Gateway> gateway;
 
-  explicit Opened(std::vector<Function> functions = {}) {
+  explicit Opened(std::vector<Function> functions = {}, const std::string& configuration = "{}") {
+    scene.write("home/.config/cloche/config.json", configuration);
     SessionOptions options = default_session();
     options.functions = std::move(functions);
     options.operators.workspace = scene.workspace();
@@ -116,6 +119,85 @@ TEST(Library, FunctionsOfTheEmbeddingProgramAreTools) {
   CallContext context;
   context.skill = &narrow;
   EXPECT_TRUE(contains(opened.gateway->call({"twice", R"({"n": 21})"}, context, nobody).result, "loadout"));
+}
+
+// With one place: who waits is told when it is cancelled, and who finds no room hears that it is busy.
+TEST(Library, CallsWaitForAPlaceOrAreToldThatItIsBusy) {
+  std::atomic<int> begun = 0;
+  std::atomic<bool> go = false;
+  Opened opened({function_named("slow",
+                                [&](const std::string&) -> Result<std::string> {
+                                  ++begun;
+                                  while (!go) ::usleep(1000);
+                                  return std::string(R"({"twice": 2})");
+                                })},
+                R"({"calls": {"at_once": 1, "waiting": 1}})");
+  ASSERT_TRUE(opened.gateway);
+  const ToolCall slow{"slow", R"({"n": 1})"};
+  const auto call = [&](int stop) {
+    Nobody nobody;
+    return opened.gateway->call(slow, {.tenant = "a", .stop = stop}, nobody);
+  };
+  std::thread first([&] { EXPECT_FALSE(call(-1).is_error()); });
+  while (begun == 0) ::usleep(1000);
+  const OwnedFd stop(::eventfd(0, EFD_CLOEXEC));
+  CallResult cancelled;
+  std::thread second([&] { cancelled = call(stop.get()); });
+  CallResult busy;
+  do {  // until the second one waits: this one leaves the queue at once
+    const OwnedFd stopped(::eventfd(1, EFD_CLOEXEC));
+    busy = call(stopped.get());
+  } while (busy.outcome.end != End::refused);
+  EXPECT_TRUE(busy.result.starts_with("busy: too many calls")) << busy.result;
+  EXPECT_TRUE(contains(busy.result, "try again")) << busy.result;
+  const uint64_t one = 1;
+  ASSERT_EQ(::write(stop.get(), &one, sizeof one), 8);
+  second.join();
+  EXPECT_TRUE(contains(cancelled.result, "cancelled by the caller before it began")) << cancelled.result;
+  go = true;
+  first.join();
+  EXPECT_EQ(begun, 1);
+  EXPECT_FALSE(call(-1).is_error()) << "the place is free again";
+}
+
+TEST(Library, AFunctionThatCallsAgainNeedsNoSecondPlace) {
+  Gateway* gateway = nullptr;
+  Opened opened({function_named("outer",
+                                [&](const std::string&) -> Result<std::string> {
+                                  Nobody nobody;
+                                  const auto inner = gateway->call({"list_artifacts", "{}"}, {}, nobody);
+                                  return std::string(inner.is_error() ? "{}" : R"({"twice": 2})");
+                                })},
+                R"({"calls": {"at_once": 1, "waiting": 1}})");
+  ASSERT_TRUE(opened.gateway);
+  gateway = opened.gateway.get();
+  Nobody nobody;
+  EXPECT_EQ(gateway->call({"outer", R"({"n": 1})"}, {}, nobody).structured, R"({"twice": 2})");
+}
+
+TEST(Library, OfManyAtOnceEachIsAnsweredOrBusyAndNothingLeaks) {
+  Opened opened({}, R"({"calls": {"at_once": 4, "waiting": 20}})");
+  ASSERT_TRUE(opened.gateway);
+  Nobody nobody;
+  const ToolCall run{"run_shell", R"({"cmd": "ls"})"};
+  const CallResult first = opened.gateway->call(run, {}, nobody);
+  ASSERT_FALSE(first.is_error()) << first.result;
+  const size_t before = open_descriptors();
+  std::atomic<int> done = 0;
+  std::atomic<int> busy = 0;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 128; ++i) {
+    callers.emplace_back([&, i] {
+      Nobody none;
+      const auto result = opened.gateway->call(run, {.tenant = i % 2 == 0 ? "a" : "b"}, none);
+      done += result.is_error() ? 0 : 1;
+      busy += result.result.starts_with("busy: ") ? 1 : 0;
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(done + busy, 128);
+  EXPECT_GE(done, 44);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(Library, DialsTurnWhileOthersCall) {

@@ -1,9 +1,16 @@
 #include "base/sys/mount_table.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 
 #include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
 #include "base/text/pieces.hpp"
 
 namespace cloche {
@@ -25,7 +32,51 @@ std::string unescaped(std::string_view escaped) {
   return path;
 }
 
+// The file stays open, because a poll of it says whether the table has changed since the last poll: the
+// kernel remembers that for each open file.
+class KnownTable {
+ public:
+  std::shared_ptr<const std::vector<Mount>> now() {
+    const std::lock_guard held(lock_);
+    struct stat space {};
+    if (::stat("/proc/self/ns/mnt", &space) != 0) return nullptr;
+    const bool is_same = file_ && space.st_ino == namespace_;
+    if (is_same && table_ && !has_changed()) return table_;
+    if (!is_same) {
+      auto opened = sys::open("/proc/self/mountinfo", O_RDONLY);
+      if (!opened.ok()) return table_ = nullptr;
+      file_ = std::move(opened).value();
+      namespace_ = space.st_ino;
+    }
+    return table_ = read();
+  }
+
+ private:
+  bool has_changed() const {
+    pollfd event{file_.get(), POLLPRI, 0};
+    return ::poll(&event, 1, 0) != 0;
+  }
+
+  std::shared_ptr<const std::vector<Mount>> read() const {
+    constexpr size_t most_bytes = size_t{16} << 20;
+    if (::lseek(file_.get(), 0, SEEK_SET) != 0) return nullptr;
+    const auto text = sys::read_all(file_.get(), most_bytes);
+    if (!text.ok()) return nullptr;
+    return std::make_shared<const std::vector<Mount>>(read_mount_table(text.value()));
+  }
+
+  std::mutex lock_;
+  OwnedFd file_;
+  ino_t namespace_ = 0;
+  std::shared_ptr<const std::vector<Mount>> table_;
+};
+
 }  // namespace
+
+std::shared_ptr<const std::vector<Mount>> mount_table() {
+  static KnownTable known;
+  return known.now();
+}
 
 std::vector<Mount> read_mount_table(std::string_view text) {
   std::vector<Mount> table;

@@ -2,6 +2,7 @@
 // A bind mount gives a directory a second name; its path in the file system is one and the same.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@ struct Mount {
 
 // In the order of the table: of two on one point the later one is on top.
 std::vector<Mount> read_mount_table(std::string_view text);
+
+// The table of this process now. It is read again when the kernel says that something was mounted, unmounted
+// or remounted since, and in another mount namespace. Nothing: it cannot be read.
+std::shared_ptr<const std::vector<Mount>> mount_table();
 
 // Where a path without links lies.
 struct FileSystemPath {

@@ -2,6 +2,15 @@
 #include "base/sys/mount_table.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/scratch.hpp"
 
 namespace cloche {
 namespace {
@@ -34,6 +43,36 @@ TEST(MountTable, SaysWhereAPathLies) {
     ASSERT_TRUE(place) << path;
     EXPECT_EQ(place->device + " " + place->path, wanted) << path;
   }
+}
+
+bool has_mount(const std::string& point) {
+  const auto now = mount_table();
+  return now && std::ranges::any_of(*now, [&](const Mount& mount) { return mount.point == point; });
+}
+
+constexpr int all_is_well = 10;
+
+// In a mount namespace of its own: the step that went wrong, from 1.
+int look_while_mounting(const std::string& point) {
+  const int space = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+  (void)mount_table();  // of the namespace around
+  if (::unshare(space) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 1;
+  if (has_mount(point)) return 2;
+  if (mount_table() != mount_table()) return 3;  // nothing is read twice
+  if (::mount(point.c_str(), point.c_str(), nullptr, MS_BIND, nullptr) != 0) return 4;
+  if (!has_mount(point) || mount_table() != mount_table()) return 5;
+  if (::umount2(point.c_str(), MNT_DETACH) != 0) return 6;
+  return has_mount(point) ? 7 : all_is_well;
+}
+
+TEST(MountTable, IsReadAgainWhenSomethingWasMounted) {
+  const Scratch scratch;
+  const std::string point = std::filesystem::canonical(scratch.path).string();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(look_while_mounting(point));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), all_is_well);
 }
 
 TEST(MountTable, OfGarbageNothing) {

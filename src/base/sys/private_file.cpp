@@ -65,6 +65,16 @@ void clear_unfinished(const std::string& directory) {
   }
 }
 
+bool make_private_file(const std::string& path, std::string_view bytes) {
+  const OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return false;
+  const auto written = sys::write_all(file.get(), bytes);
+  if (written.ok()) return true;
+  ::unlink(path.c_str());
+  errno = written.error().number;
+  return false;
+}
+
 bool write_private_file(const std::string& path, std::string_view bytes) {
   if (!make_private_directories(std::string(parent_of(path)))) return false;
   const std::string fresh = unfinished_name(path);

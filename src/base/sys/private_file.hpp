@@ -14,6 +14,9 @@ Result<std::string> read_private_file(const std::string& path, size_t most);
 // false is not a reason to refuse.
 bool write_private_file(const std::string& path, std::string_view bytes);
 
+// One that is not there yet, where no reader looks for it before it is whole. False and EEXIST: it is there.
+bool make_private_file(const std::string& path, std::string_view bytes);
+
 // Removes what writers of this directory's files have left who were killed before they were done.
 void clear_unfinished(const std::string& directory);
 

@@ -194,6 +194,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   add_file_identity(hash, jail);
   add_file_identity(hash, probe);
   hash.add(name_of(plan.level)).add(name_of(spec.backend)).add(plan.debugging ? "debugging" : "");
+  hash.add(spec.pooled ? "pooled" : "");  // another way to the same layers
   // What was not asked is not proven for a plan that differs by it alone.
   hash.add(shows_sys(plan) ? "sys" : "");
   for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");

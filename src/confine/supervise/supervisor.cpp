@@ -31,19 +31,6 @@ wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
   return plan;
 }
 
-std::vector<OwnedFd> descriptors_of(const msghdr& message) {
-  std::vector<OwnedFd> fds;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
-  fds.resize((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-  for (size_t i = 0; i < fds.size(); ++i) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
-    fds[i] = OwnedFd(number);
-  }
-  return fds;
-}
-
 }  // namespace
 
 std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
@@ -52,11 +39,19 @@ std::optional<EscapeFilter> SupervisedCall::filter_for(int callers) const {
 }
 
 Result<void> SupervisedCall::start() {
-  TRY(jail_.go(what_,
-               wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
-               cgroup_));
+  if (jail_.late_text) {
+    jail_.late_text.reset();
+  } else {
+    TRY(jail_.go(what_,
+                 wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+                 cgroup_));
+  }
   if (streams_.meanwhile) streams_.meanwhile();
   control_ = std::move(jail_.control);
+  for (JailReport& heard : jail_.early) {
+    // To let go of the directory takes a moment, and the call does not wait for it.
+    if (heard.report.kind != wire::ReportKind::late_text) take_report(heard.report, std::move(heard.fds));
+  }
   if (is_speechless()) watch_.attach_to_descendants(jail_.keeper.pid);
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
@@ -226,29 +221,17 @@ void SupervisedCall::show(const StreamRelay& flow, uint64_t bytes_before) const 
 }
 
 void SupervisedCall::hear() {
-  wire::Report report;
-  iovec data{&report, sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_listeners)];
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  ssize_t got = 0;
-  // The other end closed before it had read our own word: the kernel says so once, and then what was said to
-  // us.
-  do {
-    got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == ECONNRESET);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got > 0 && got != static_cast<ssize_t>(sizeof report) && !said_.failed)
-    said_.failed = wire::Report{.step = wire::Step::read_plan, .number = EBADMSG};  // a jail of another build
-  if (got != static_cast<ssize_t>(sizeof report)) {
-    said_.gone = true;  // every holder of the other end is dead
+  JailReport heard;
+  const Hearing hearing = receive_report(control_.get(), heard);
+  if (hearing == Hearing::nothing) return;
+  if (hearing == Hearing::other_format && !said_.failed)
+    said_.failed = wire::Report{.step = wire::Step::read_plan, .number = EBADMSG};
+  if (hearing != Hearing::report) {
+    said_.gone = true;
     return;
   }
   ++heard_;
-  take_report(report, descriptors_of(message));
+  take_report(heard.report, std::move(heard.fds));
 }
 
 void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
@@ -260,7 +243,10 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
-    case wire::ReportKind::listeners: return;
+    case wire::ReportKind::listeners:
+    case wire::ReportKind::ready:
+    case wire::ReportKind::accepted:
+    case wire::ReportKind::late_text: return;  // heard before there was a supervisor
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {

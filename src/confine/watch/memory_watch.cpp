@@ -116,7 +116,7 @@ uint64_t hidden_at_most(const ProcessTable& table, const LookBudget& budget) {
 
 namespace {
 
-constexpr uint64_t page = 4096;
+const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 constexpr uint64_t kibi = 1024;
 
 // "Name:   123 kB"

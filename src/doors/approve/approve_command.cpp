@@ -11,6 +11,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
 #include "base/sys/sys.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -40,13 +41,16 @@ constexpr Option<ApproveOptions> options[] = {
      raise<&ApproveOptions::json>},
     help_option<ApproveOptions>};
 
-std::string approve_help() {
-  return text_of(HelpPage{
+}  // namespace
+
+HelpPage approve_help() {
+  return {
       .usage = "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]",
-      .about = "Lists and answers the calls that wait for the operator: a rule says ask with `approver: "
-               "operator`, or the agent could not ask a person. A yes covers exactly that command with "
-               "exactly those files; "
-               "when anything changes, it is another question. Questions wait for 8 hours.",
+      .about =
+          "Lists and answers the calls that wait for the operator: a rule says ask with `approver: "
+          "operator`, or the agent could not ask a person. A yes covers exactly that command with "
+          "exactly those files; "
+          "when anything changes, it is another question. Questions wait for 8 hours.",
       .rows = rows_of<Action>(actions) + rows_of<ApproveOptions>(options),
       .notes =
           "The owner of Cloche's state directory is the operator. An agent that runs under your own id "
@@ -55,8 +59,10 @@ std::string approve_help() {
           "\n"
           "Exit codes: 0 done; 2 bad usage; 125 no such question, or it was answered, used or has expired.",
       .examples = {"cloche approve", "cloche approve show k3vqw7ma", "cloche approve yes k3vqw7ma",
-                   "cloche approve --watch"}});
+                   "cloche approve --watch"}};
 }
+
+namespace {
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche approve --help"); }
 
@@ -221,7 +227,7 @@ Result<int> carry_out(const ApproveArguments& arguments, const Environment& envi
     case Action::watch: return watch_approvals(approvals);
     case Action::help: break;
   }
-  return print_all(approve_help(), 0);
+  return print_all(text_of(approve_help()), 0);
 }
 
 }  // namespace
@@ -268,7 +274,7 @@ std::string approval_text(const FiledQuestion& filed, uint64_t now_ms) {
 int approve_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_approve(words);
   if (!arguments.ok()) return fail(arguments.error(), false);
-  if (arguments.value().action == Action::help) return print_all(approve_help(), 0);
+  if (arguments.value().action == Action::help) return print_all(text_of(approve_help()), 0);
   const auto code = carry_out(arguments.value(), environment);
   return code.ok() ? code.value() : fail(code.error(), arguments.value().json);
 }

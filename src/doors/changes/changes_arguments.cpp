@@ -1,7 +1,5 @@
 #include "doors/changes/changes_arguments.hpp"
 
-#include "doors/cli/options.hpp"
-
 namespace cloche {
 namespace {
 
@@ -110,14 +108,13 @@ Result<ChangesArguments> parse_changes_words(std::span<char* const> words, Chang
   return arguments;
 }
 
-std::string changes_help(ChangesCommand command) {
+HelpPage changes_help(ChangesCommand command) {
   const CommandText& text = text_of(command);
   std::vector<HelpRow> rows;
   if (command == ChangesCommand::changes) rows = rows_of<Action>(actions);
   const std::string notes = std::string(text.notes) + "\n" + std::string(codes_text);
-  return text_of(HelpPage{text.usage, text.about,
-                          std::move(rows) + rows_of<ChangesArguments>({options, text.options}), notes,
-                          text.examples});
+  return {text.usage, text.about, std::move(rows) + rows_of<ChangesArguments>({options, text.options}), notes,
+          text.examples};
 }
 
 }  // namespace cloche

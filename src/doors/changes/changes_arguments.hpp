@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "doors/cli/options.hpp"
 
 namespace cloche {
 
@@ -33,6 +34,6 @@ struct ChangesArguments {
 
 // `words` are those after the command's name.
 Result<ChangesArguments> parse_changes_words(std::span<char* const> words, ChangesCommand command);
-std::string changes_help(ChangesCommand command);
+HelpPage changes_help(ChangesCommand command);
 
 }  // namespace cloche

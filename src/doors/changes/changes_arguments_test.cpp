@@ -71,7 +71,7 @@ TEST(ChangesArguments, TheHelpNamesEveryFlagThatIsRead) {
       {ChangesCommand::diff, {"--stat", "--no-pager", "--json"}},
       {ChangesCommand::undo, {"--dry-run", "--json", "own Edit tool"}}};
   for (const auto& [command, words] : rows) {
-    const std::string help = changes_help(command);
+    const std::string help = text_of(changes_help(command));
     for (const auto& word : words) EXPECT_NE(help.find(word), std::string::npos) << word;
     EXPECT_NE(help.find("Exit code 0; 1 for a conflict"), std::string::npos);
   }

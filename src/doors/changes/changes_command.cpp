@@ -358,7 +358,7 @@ int changes_door(std::span<char* const> words, const Environment& environment, C
     complain(describe(arguments.error()));
     return 2;
   }
-  if (arguments.value().help) return print_all(changes_help(command), 0);
+  if (arguments.value().help) return print_all(text_of(changes_help(command)), 0);
   const auto done = [&]() -> Result<int> {
     const Installation installation = TRY(find_installation(environment));
     if (installation.state.empty()) return refusal("there is no state directory: " + installation.no_state);

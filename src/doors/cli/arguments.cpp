@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
@@ -348,24 +349,25 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
   return arguments;
 }
 
-std::string run_help() {
-  return text_of(HelpPage{
-      .usage = "cloche run [flags] -- CMD ARG...",
-      .about = "Runs CMD in fresh namespaces with a read-only system, a private /tmp and $HOME, no network "
-               "but loopback, an environment of its own, a default-deny system call filter and Landlock. The "
-               "workspace is the only directory of the host that CMD can write to.",
-      .rows = help_rows(RunCommand::run),
-      .notes = "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; "
-               "126 refused, or not executable; 127 not found; 128+n ended by signal n; 2 bad usage.",
-      .examples = {"cloche run --workspace ./proj -- python3 build.py",
-                   "cloche run --ro ~/data --rw ./out --timeout 30s --memory 512M --pids 64 -- ./job",
-                   "cloche run --net pypi.org --net '*.pythonhosted.org' -- pip download requests",
-                   "cloche run --isolation gvisor -- python3 untrusted.py",
-                   "cloche run --dry-run --json -- make test"}});
+HelpPage run_help() {
+  return {.usage = "cloche run [flags] -- CMD ARG...",
+          .about =
+              "Runs CMD in fresh namespaces with a read-only system, a private /tmp and $HOME, no network "
+              "but loopback, an environment of its own, a default-deny system call filter and Landlock. The "
+              "workspace is the only directory of the host that CMD can write to.",
+          .rows = help_rows(RunCommand::run),
+          .notes =
+              "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; "
+              "126 refused, or not executable; 127 not found; 128+n ended by signal n; 2 bad usage.",
+          .examples = {"cloche run --workspace ./proj -- python3 build.py",
+                       "cloche run --ro ~/data --rw ./out --timeout 30s --memory 512M --pids 64 -- ./job",
+                       "cloche run --net pypi.org --net '*.pythonhosted.org' -- pip download requests",
+                       "cloche run --isolation gvisor -- python3 untrusted.py",
+                       "cloche run --dry-run --json -- make test"}};
 }
 
-std::string wrap_help() {
-  return text_of(HelpPage{
+HelpPage wrap_help() {
+  return {
       .usage = "cloche wrap --backend B [flags] -- CMD ARG...",
       .about =
           "Prints the command line or configuration with which another sandbox enforces the plan of CMD, "
@@ -385,7 +387,7 @@ std::string wrap_help() {
       .examples = {"cloche wrap --backend bwrap -- make test",
                    "cloche wrap --backend bwrap --executor tools/notes/manifest.json -- python3 tool.py",
                    "cloche wrap --backend oci --bundle ./box -- make test && runc run -b ./box box1",
-                   "cloche wrap --backend seatbelt --profile readonly -- make -n"}});
+                   "cloche wrap --backend seatbelt --profile readonly -- make -n"}};
 }
 
 }  // namespace cloche

@@ -116,7 +116,4 @@ Result<void> settle_isolation_level(RunArguments& arguments);
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);
 
-std::string run_help();
-std::string wrap_help();
-
 }  // namespace cloche

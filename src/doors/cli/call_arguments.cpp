@@ -1,5 +1,6 @@
 #include "doors/cli/call_arguments.hpp"
 
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -74,6 +75,24 @@ Result<void> add_net_any(CallArguments& arguments, Value) {
   return {};
 }
 
+Result<void> set_pool(CallArguments& arguments, Value value) {
+  size_t count = 0;
+  const char* end = value.data() + value.size();
+  const auto [at, problem] = std::from_chars(value.data(), end, count);
+  if (problem != std::errc{} || at != end || count > most_pool)
+    return usage_error("--pool " + value + " is not a number from 0 to " + std::to_string(most_pool));
+  arguments.options.pool = count;
+  return {};
+}
+
+Result<void> add_warm(CallArguments& arguments, Value value) {
+  if (!fault_of_warm(value).empty())
+    return usage_error("--warm " + value + " " + std::string(fault_of_warm(value)),
+                       "write python3, or python3:MODULE,MODULE");
+  arguments.options.warm.push_back(value);
+  return {};
+}
+
 Result<void> set_format(CallArguments& arguments, Value value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
@@ -136,6 +155,9 @@ constexpr Option<CallArguments> options[] = {
      "which ends with it).",
      keep<&CallArguments::task>, of_mcp},
     {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
+    {"--pool", "N",
+     "How many sandboxes are prepared before a call comes, 0 to 16 (default: 2, or as the key pool says).",
+     set_pool, of_mcp},
     {"", "", "Output:"},
     {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
      of_call | bit(CallCommand::config)},
@@ -143,6 +165,10 @@ constexpr Option<CallArguments> options[] = {
      of_tools},
     {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
      of_mcp},
+    {"--warm", "PROGRAM",
+     "Have this program started before a call needs it: python3, for run_python, or python3:MODULE,... with "
+     "modules imported. Each one serves a single call.",
+     add_warm, of_mcp},
     help_option<CallArguments>,
     {"", "", "Limits of each call; none can be switched off:"},
 };

@@ -22,6 +22,7 @@ struct CallArguments {
   std::string role = "agent";
   std::optional<ToolFormat> format = {};
   std::vector<std::string> prompts = {};  // skills that a server offers as prompts
+  std::vector<std::string> flags = {};    // all that were read, each joined to its value
   size_t places = 0;  // flags for the operator's directories, which agent_environment.hpp has read
   bool json = false;
   bool help = false;

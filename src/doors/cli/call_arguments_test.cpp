@@ -32,6 +32,20 @@ TEST(CallArguments, WithoutFlagsACallHasPassiveAndMayAskForFull) {
   EXPECT_EQ(parsed.value().call.arguments, "{}");
 }
 
+TEST(CallArguments, OnlyAServerKeepsAProgramWarm) {
+  std::string words[] = {"--warm", "python3"};
+  std::vector<char*> argv = {words[0].data(), words[1].data()};
+  const auto server = parse_call(argv, CallCommand::mcp);
+  ASSERT_TRUE(server.ok());
+  EXPECT_EQ(server.value().options.warm, Words{"python3"});
+  EXPECT_FALSE(parse_call(argv, CallCommand::tools).ok());
+  for (const char* item : {"ruby", "python3:", "python3:a,", "python3:a b", "python3:'"}) {
+    words[1] = item;
+    argv[1] = words[1].data();
+    EXPECT_FALSE(parse_call(argv, CallCommand::mcp).ok()) << item;
+  }
+}
+
 TEST(CallArguments, EachFlagAsksForOneThing) {
   const std::pair<Words, std::function<bool(const CallArguments&)>> rows[] = {
       {{"--json"}, [](const auto& a) { return a.json; }},

@@ -6,6 +6,7 @@
 #include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
 #include "gateway/checks/diagnose.hpp"
@@ -173,18 +174,22 @@ constexpr Option<CheckArguments> check_options[] = {
     {"--as", "WHOSE", "Read FILE as the managed, the user (default) or the project file.", set_source},
     help_option<CheckArguments>};
 
-std::string config_help() {
-  return text_of(
-      HelpPage{.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
-               .about = "Prints every key of the configuration as calls in this workspace have it, with its "
-                        "origin (file:line, a flag, a variable, default), and below it each value that was "
-                        "overruled. The flags of `call` are taken into account. A configuration that "
-                        "cannot be used is refused with file:line (exit code 125). `check` reads one file "
-                        "as the managed, user or project file: exit code 0 when it is good, 1 otherwise.",
-               .rows = rows_of<CheckArguments>(check_options) + call_options_of(CallCommand::config),
-               .examples = {"cloche config", "cloche config --autonomy full --json",
-                            "cloche config check .cloche/config.json --as project"}});
+}  // namespace
+
+HelpPage config_help() {
+  return {.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
+          .about =
+              "Prints every key of the configuration as calls in this workspace have it, with its "
+              "origin (file:line, a flag, a variable, default), and below it each value that was "
+              "overruled. The flags of `call` are taken into account. A configuration that "
+              "cannot be used is refused with file:line (exit code 125). `check` reads one file "
+              "as the managed, user or project file: exit code 0 when it is good, 1 otherwise.",
+          .rows = rows_of<CheckArguments>(check_options) + call_options_of(CallCommand::config),
+          .examples = {"cloche config", "cloche config --autonomy full --json",
+                       "cloche config check .cloche/config.json --as project"}};
 }
+
+namespace {
 
 struct CheckedFile {
   std::string path;
@@ -206,7 +211,7 @@ int check_command(std::span<char* const> words, const Environment& environment) 
   const auto files =
       read_options(arguments, words, check_options, OptionsEnd::dashes, "see cloche config --help");
   if (!files.ok()) return report(files.error());
-  if (arguments.help) return print_all(config_help(), 0);
+  if (arguments.help) return print_all(text_of(config_help()), 0);
   const auto checked = check_file(arguments, files.value(), environment);
   if (checked.ok()) {
     print("ok      " + on_one_line(checked.value().path) + "\n");
@@ -238,6 +243,7 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       TRY(chosen_profile(settings, configuration.profiles, {"", asked_profile(options.operators)}));
   const Switches switches = TRY(switches_of(environment));
   TRY(judge_settled(options.operators, settings, profile));
+  const Setting<size_t> pool = pool_of(settings, {}, mcp_pool);
   std::vector<EffectiveKey> keys = {
       plain("enabled", enabled_under(switches, settings.enabled)),
       plain("allow_sandbox_off", settings.allow_sandbox_off),
@@ -261,8 +267,11 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       shown_as("net", settings.net, net_json(settings)),
       plain("hide", settings.hide),
       shown_as("undo", settings.undo, undo_json(settings.undo.value)),
+      shown_as("calls", settings.calls, calls_json(settings.calls.value)),
       plain("durable", settings.durable),
       shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
+      shown_as("pool", pool, std::to_string(pool.value)),
+      plain("warm", settings.warm),
       plain("secret_grants", settings.secret_grants),
       plain("approved_executors", settings.approved_executors)};
   add_limits(keys, options.operators, settings);
@@ -306,7 +315,7 @@ int config_command(std::span<char* const> words, const Environment& environment)
   if (first == "check") return check_command(words.subspan(1), environment);
   const auto parsed = parse_call(words, CallCommand::config);
   if (!parsed.ok()) return report(parsed.error());
-  if (parsed.value().help) return print_all(config_help(), 0);
+  if (parsed.value().help) return print_all(text_of(config_help()), 0);
   const auto shown = show_config(parsed.value(), environment);
   return shown.ok() ? 0 : report(shown.error());
 }

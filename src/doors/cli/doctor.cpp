@@ -6,9 +6,11 @@
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
 #include "doors/changes/stored_sets_text.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
+#include "gateway/launch/pool_counts.hpp"
 
 namespace cloche {
 namespace {
@@ -240,7 +242,7 @@ std::string as_json(const Diagnosis& diagnosis) {
     out.begin_object().member("name", name).member("why", why).end_object();
   out.end_array();
   diagnosis.in_force ? out.member("in_force", name_of(*diagnosis.in_force)) : out.key("in_force").null();
-  out.member("notes", diagnosis.notes);
+  out.member("notes", diagnosis.notes).member("pools", diagnosis.pools);
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
                             : out.key("memory_overshoot_bytes").null();
   return out.end_object().text() + "\n";
@@ -276,21 +278,20 @@ constexpr Option<DoctorArguments> options[] = {
     {"--json", "", "Print one JSON object on stdout.", raise<&DoctorArguments::json>},
     help_option<DoctorArguments>};
 
-std::string doctor_help() {
-  return text_of(HelpPage{
-      .usage = "cloche doctor [-v] [--json]",
-      .about =
-          "Runs the self-proof on this host. Says first whether files, network, secrets and limits hold, "
-          "or what is missing and the command that would mend it; then what in the configuration "
-          "refuses calls, and what waits for you. With -v each layer of the default isolation level "
-          "too, with the mechanism that enforces it and the checks that proved it, or what would "
-          "provide it, and every isolation level, with the backends that work here. Exit code 0 when "
-          "every layer that the default needs holds and no configuration refuses calls, 1 otherwise.",
-      .rows = rows_of<DoctorArguments>(options),
-      .examples = {"cloche doctor", "cloche doctor -v", "cloche doctor --json | python3 -m json.tool"}});
-}
-
 }  // namespace
+
+HelpPage doctor_help() {
+  return {.usage = "cloche doctor [-v] [--json]",
+          .about =
+              "Runs the self-proof on this host. Says first whether files, network, secrets and limits hold, "
+              "or what is missing and the command that would mend it; then what in the configuration "
+              "refuses calls, and what waits for you. With -v each layer of the default isolation level "
+              "too, with the mechanism that enforces it and the checks that proved it, or what would "
+              "provide it, and every isolation level, with the backends that work here. Exit code 0 when "
+              "every layer that the default needs holds and no configuration refuses calls, 1 otherwise.",
+          .rows = rows_of<DoctorArguments>(options),
+          .examples = {"cloche doctor", "cloche doctor -v", "cloche doctor --json | python3 -m json.tool"}};
+}
 
 std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const Screen& screen) {
   constexpr size_t states_at = 9;
@@ -311,6 +312,7 @@ std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const S
               std::to_string(*diagnosis.overshoot_bytes >> 20) +
               " MiB; with a delegated cgroup the limit is exact\n";
     }
+    for (const auto& pool : diagnosis.pools) rest += "  POOL     " + on_one_line(pool) + "\n";
     text += fitted(rest + levels_as_text(diagnosis), layers_at, screen);
   }
   std::string notes;
@@ -326,7 +328,7 @@ std::string doctor_text(const Diagnosis& diagnosis, DoctorDetail detail, const S
 int doctor_command(std::span<char* const> words, const Environment& environment) {
   DoctorArguments arguments;
   const auto others = read_options(arguments, words, options, OptionsEnd::dashes, "see cloche doctor --help");
-  if (others.ok() && arguments.help) return print_all(doctor_help(), 0);
+  if (others.ok() && arguments.help) return print_all(text_of(doctor_help()), 0);
   if (!others.ok() || !others.value().empty()) {
     return report(others.ok() ? usage_error("unexpected argument " + std::string(others.value()[0]),
                                             "see cloche doctor --help")
@@ -337,6 +339,7 @@ int doctor_command(std::span<char* const> words, const Environment& environment)
   Diagnosis diagnosis = diagnose(environment, installation.value());
   for (const std::string& set : staged_sets(installation.value().state))
     diagnosis.notes.push_back("waits for your answer: " + set + "; see cloche changes --all");
+  diagnosis.pools = describe_pools(installation.value().state);
   const DoctorDetail detail = arguments.verbose ? DoctorDetail::all : DoctorDetail::promises;
   print(arguments.json ? as_json(diagnosis) : doctor_text(diagnosis, detail, screen_of_output(environment)));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;

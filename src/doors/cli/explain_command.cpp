@@ -3,6 +3,7 @@
 #include "base/json/json_writer.hpp"
 #include "doors/cli/arguments.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
 #include "doors/commands.hpp"
@@ -65,25 +66,30 @@ int show(const Result<Judged>& judged, bool json, const Environment& environment
   return judged.value().judgement.decision == Decision::deny ? 126 : 0;
 }
 
-std::string explain_help() {
-  return text_of(HelpPage{
+}  // namespace
+
+HelpPage explain_help() {
+  return {
       .usage =
           "cloche explain run [flags of run] -- CMD ARG...\ncloche explain call TOOL ARGS-JSON|- [flags]",
-      .about = "Shows every gate's answer, the verdict, and what would run with its plan. Nothing runs. With "
-               "- the arguments are read from stdin. The flags of `explain run` are those of cloche run; "
-               "those of `explain call` are:",
+      .about =
+          "Shows every gate's answer, the verdict, and what would run with its plan. Nothing runs. With "
+          "- the arguments are read from stdin. The flags of `explain run` are those of cloche run; "
+          "those of `explain call` are:",
       .rows = call_options_of(CallCommand::explain),
       .notes = "Exit code 0 when the call would run or be asked about, 126 when it is denied.",
       .examples = {R"(cloche explain call run_shell '{"cmd":"cat ../../etc/passwd"}')",
                    R"(cloche explain call run_shell '{"argv":["python3","a.py"],"profile":"full"}' --json)",
-                   "cloche explain run --profile readonly -- make test"}});
+                   "cloche explain run --profile readonly -- make test"}};
 }
+
+namespace {
 
 int explain_a_call(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::explain);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   CallArguments& arguments = parsed.value();
-  if (arguments.help) return print_all(explain_help(), 0);
+  if (arguments.help) return print_all(text_of(explain_help()), 0);
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), arguments.json);
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
   const ExplainedFor whose{.skill_file = arguments.skill, .task = arguments.task};
@@ -93,7 +99,7 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
-  if (parsed.value().help) return print_all(explain_help(), 0);
+  if (parsed.value().help) return print_all(text_of(explain_help()), 0);
   RunArguments& arguments = parsed.value();
   auto read = read_secrets(arguments.secrets, environment, arguments.request);
   if (!read.ok()) return fail(read.error(), arguments.json);
@@ -158,7 +164,7 @@ int explain_command(std::span<char* const> words, const Environment& environment
   const bool json = !rest.empty() && std::string_view(rest.front()) == "--json";
   if (json && rest.size() > 1) std::swap(rest[0], rest[1]);
   const std::string_view what = rest.empty() ? "" : rest.front();
-  if (what == "--help" || what == "-h") return print_all(explain_help(), 0);
+  if (what == "--help" || what == "-h") return print_all(text_of(explain_help()), 0);
   const std::span<char* const> arguments(rest);
   if (what == "run") return explain_a_run(arguments.subspan(1), environment);
   if (what == "call") return explain_a_call(arguments.subspan(1), environment);

@@ -10,6 +10,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "doors/changes/stored_sets_text.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/log_text.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
@@ -70,20 +71,25 @@ constexpr Option<LogArguments> options[] = {
      raise<&LogArguments::json>, ~bit(Action::prune)},
     help_option<LogArguments>};
 
-std::string log_help() {
-  return text_of(HelpPage{
-      .usage = "cloche log [list [--json]]\n"
-               "cloche log show RUN [CALL] [--task T] [--json]\n"
-               "cloche log [show [RUN]] --denied [--task T] [--json]\n"
-               "cloche log verify|tail RUN [--task T] [--head H] [--json]\n"
-               "cloche log prune [RUN | --older-than TIME]",
+}  // namespace
+
+HelpPage log_help() {
+  return {
+      .usage =
+          "cloche log [list [--json]]\n"
+          "cloche log show RUN [CALL] [--task T] [--json]\n"
+          "cloche log [show [RUN]] --denied [--task T] [--json]\n"
+          "cloche log verify|tail RUN [--task T] [--head H] [--json]\n"
+          "cloche log prune [RUN | --older-than TIME]",
       .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
       .rows = rows_of<Action>(actions) + rows_of<LogArguments>(options),
       .notes = "Exit code 0 when the record is whole, 1 when not, 125 when there is no such run.",
       .examples = {"cloche log show last", "cloche log show last c-0007", "cloche log show --denied",
                    "cloche log verify run1 --json", "cloche log tail run1 --task T-001",
-                   "cloche log prune --older-than 7d"}});
+                   "cloche log prune --older-than 7d"}};
 }
+
+namespace {
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
 
@@ -335,7 +341,7 @@ int log_command(std::span<char* const> words, const Environment& environment) {
     complain(describe(arguments.error()));
     return 2;
   }
-  if (arguments.value().action == Action::help) return print_all(log_help(), 0);
+  if (arguments.value().action == Action::help) return print_all(text_of(log_help()), 0);
   const auto done = act(arguments.value(), environment);
   return done.ok() ? done.value() : report(done.error());
 }

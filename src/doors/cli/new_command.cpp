@@ -13,6 +13,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/new_templates.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
@@ -33,22 +34,26 @@ constexpr Option<NewArguments> options[] = {
     {"--dir", "DIR", "Write into DIR (default: the working directory).", keep<&NewArguments::directory>},
     help_option<NewArguments>};
 
-std::string new_help() {
+}  // namespace
+
+HelpPage new_help() {
   std::vector<HelpRow> rows = {
       {"skill", "NAME/SKILL.md: what a task may use, and how to go about it; and NAME/test.sh."},
       {"executor",
        "NAME/manifest.json and NAME/tool.py: a tool of your own; and NAME/test.sh, which calls it."},
       {"rule", "NAME.json: permission rules with their examples, for .cloche/config.json."}};
 
-  return text_of(
-      HelpPage{.usage = "cloche new skill|executor|rule NAME [--dir DIR]",
-               .about = "Writes a working one, with its own test. Nothing is overwritten: when a file "
-                        "of that name exists, the exit code is 125.",
-               .rows = std::move(rows) + rows_of<NewArguments>(options),
-               .examples = {"cloche new skill code-review --dir skills",
-                            "cloche new executor word-count && sh word-count/test.sh",
-                            "cloche new rule ask-before-install && cloche test ask-before-install.json"}});
+  return {.usage = "cloche new skill|executor|rule NAME [--dir DIR]",
+          .about =
+              "Writes a working one, with its own test. Nothing is overwritten: when a file "
+              "of that name exists, the exit code is 125.",
+          .rows = std::move(rows) + rows_of<NewArguments>(options),
+          .examples = {"cloche new skill code-review --dir skills",
+                       "cloche new executor word-count && sh word-count/test.sh",
+                       "cloche new rule ask-before-install && cloche test ask-before-install.json"}};
 }
+
+namespace {
 
 Result<NewArguments> parse_new(std::span<char* const> words) {
   NewArguments arguments;
@@ -121,7 +126,7 @@ Result<void> write_thing(const NewThing& thing, const std::string& directory) {
 int new_command(std::span<char* const> words, const Environment&) {
   const auto arguments = parse_new(words);
   if (!arguments.ok()) return report(arguments.error());
-  if (arguments.value().help) return print_all(new_help(), 0);
+  if (arguments.value().help) return print_all(text_of(new_help()), 0);
   const auto thing = thing_for(arguments.value());
   if (!thing.ok()) return report(thing.error());
   const std::string& directory = arguments.value().directory;

@@ -157,7 +157,7 @@ struct HelpPage {
   std::string_view usage;                       // a line each
   std::string_view about;                       // paragraphs, a line each
   std::vector<HelpRow> rows = {};               // words and options
-  std::string_view notes = {};                  // paragraphs
+  std::string notes = {};                       // paragraphs
   std::vector<std::string_view> examples = {};  // command lines
 };
 // As wide as the terminal, between 40 and 100 columns.
@@ -224,6 +224,8 @@ Result<std::vector<char*>> read_options(Arguments& arguments, std::span<char* co
       value = words[at];
     }
     TRY(option->store(arguments, value));
+    if constexpr (requires { arguments.flags; })
+      arguments.flags.push_back(option->value.empty() ? name : name + "=" + value);
   }
   return others;
 }

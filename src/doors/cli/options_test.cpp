@@ -1,6 +1,6 @@
 // Help is made from the tables that the words are read by: every option that parses is shown, aligned and
 // wrapped.
-#include "doors/cli/options.hpp"
+#include "doors/cli/help_pages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -89,8 +89,9 @@ TEST(Options, TheHelpOfACommandHasItsRowsAligned) {
 TEST(Help, ShowsEveryLimitWithItsDefault) {
   const Limits defaults;
   for (const auto& row : limit_table) {
-    EXPECT_TRUE(has(run_help(), "  " + std::string(row.flag) + " ")) << row.flag;
-    EXPECT_TRUE(has(run_help(), std::string(row.what) + " (default " + show_limit(defaults, row) + ")"))
+    EXPECT_TRUE(has(text_of(run_help()), "  " + std::string(row.flag) + " ")) << row.flag;
+    EXPECT_TRUE(
+        has(text_of(run_help()), std::string(row.what) + " (default " + show_limit(defaults, row) + ")"))
         << row.what;
   }
   const auto rows = call_options_of(CallCommand::call);
@@ -100,7 +101,7 @@ TEST(Help, ShowsEveryLimitWithItsDefault) {
 
 // Also what a sentence mentions.
 TEST(Help, NamesNoFlagThatIsNotThere) {
-  std::istringstream words(run_help());
+  std::istringstream words(text_of(run_help()));
   std::set<std::string> flags;
   for (std::string word; words >> word;) {
     if (word.starts_with("--") && word.size() > 2)
@@ -118,14 +119,14 @@ TEST(Help, NamesNoFlagThatIsNotThere) {
 }
 
 TEST(Help, EachTextHasExamplesAndFitsATerminal) {
-  for (const std::string& text : {run_help(), wrap_help()}) {
+  for (const std::string& text : {text_of(run_help()), text_of(wrap_help())}) {
     EXPECT_TRUE(has(text, "Examples:\n"));
     EXPECT_TRUE(text.ends_with("\n"));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110U) << line;
   }
   for (const char* code : {"124", "137", "125", "126", "127", "128+n", "2 bad usage"})
-    EXPECT_TRUE(has(run_help(), code)) << code;
+    EXPECT_TRUE(has(text_of(run_help()), code)) << code;
 }
 
 TEST(Visible, LeavesTextAndTakesWhatActsOrHides) {

@@ -6,6 +6,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -30,24 +31,28 @@ struct ProfilesArguments {
 constexpr Option<ProfilesArguments> options[] = {
     {"--json", "", "Print JSON on stdout.", raise<&ProfilesArguments::json>}, help_option<ProfilesArguments>};
 
-std::string profiles_help() {
+}  // namespace
+
+HelpPage profiles_help() {
   std::vector<HelpRow> rows = {{"list", "The profiles, with what each is for (default)."},
                                {"show NAME|FILE", "All of one profile."},
                                {"check [NAME|FILE]...", "Run the examples of these, or of all."}};
 
-  return text_of(HelpPage{
+  return {
       .usage = "cloche profiles [list | show NAME|FILE | check [NAME|FILE]...] [--json]",
-      .about = "A sandbox profile says where a command may write and whether it has network. Three come with "
-               "Cloche; yours are files NAME.json in profiles_dir of the configuration. `check` runs the "
-               "examples under the profile in a scratch workspace, and prints file:line of each that did not "
-               "behave as expected.",
+      .about =
+          "A sandbox profile says where a command may write and whether it has network. Three come with "
+          "Cloche; yours are files NAME.json in profiles_dir of the configuration. `check` runs the "
+          "examples under the profile in a scratch workspace, and prints file:line of each that did not "
+          "behave as expected.",
       .rows = std::move(rows) + rows_of<ProfilesArguments>(options),
       .notes =
           "Exit code 0 when all hold, 1 when one does not, 125 when a profile cannot be read, 2 bad usage.",
       .examples = {"cloche profiles list", "cloche profiles show readonly",
-                   "cloche profiles check readonly ./mine.json",
-                   "cloche run --profile readonly -- git log"}});
+                   "cloche profiles check readonly ./mine.json", "cloche run --profile readonly -- git log"}};
 }
+
+namespace {
 
 Result<ProfilesArguments> parse(std::span<char* const> words) {
   using Action = ProfilesArguments::Action;
@@ -245,7 +250,7 @@ Result<int> carry_out(const ProfilesArguments& arguments, const Environment& env
 
 int profiles_command(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse(words);
-  if (parsed.ok() && parsed.value().help) return print_all(profiles_help(), 0);
+  if (parsed.ok() && parsed.value().help) return print_all(text_of(profiles_help()), 0);
   const auto code = parsed.ok() ? carry_out(parsed.value(), environment) : Result<int>(parsed.error());
   return code.ok() ? code.value() : report(code.error());
 }

@@ -15,6 +15,7 @@
 #include "confine/supervise/outcome_of_call.hpp"
 #include "doors/cli/arguments.hpp"
 #include "doors/cli/explain_command.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
 #include "doors/hook/hook_command.hpp"
@@ -204,7 +205,7 @@ int run_command(std::span<char* const> words, const Environment& environment,
   auto parsed = parse_run(words);
   if (!parsed.ok()) return report(parsed.error());
   RunArguments& arguments = parsed.value();
-  if (arguments.help) return print_all(run_help(), 0);
+  if (arguments.help) return print_all(text_of(run_help()), 0);
   if (arguments.call) return run_pending_command(*arguments.call, environment);
   auto read = read_secrets(arguments.secrets, environment, arguments.request);
   if (!read.ok()) return refuse_run(read.error(), arguments);

@@ -10,6 +10,7 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/visible_text.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -145,8 +146,10 @@ constexpr Option<TestArguments> options[] = {
      }},
     help_option<TestArguments>};
 
-std::string test_help() {
-  return text_of(HelpPage{
+}  // namespace
+
+HelpPage test_help() {
+  return {
       .usage = "cloche test [--executors DIR] [FILE...]\ncloche test --replay RUN --policy FILE [--json]",
       .about =
           "Checks every example of command shapes, permission rules and sandbox profiles: in the shapes that "
@@ -157,8 +160,10 @@ std::string test_help() {
       .rows = rows_of<TestArguments>(options),
       .notes = "Exit code 0 when all hold and nothing would change, 1 otherwise.",
       .examples = {"cloche test", "cloche test my-commands.json",
-                   "cloche test --replay run1 --policy new.json"}});
+                   "cloche test --replay run1 --policy new.json"}};
 }
+
+namespace {
 
 Result<TestArguments> read_arguments(std::span<char* const> words) {
   TestArguments read;
@@ -280,7 +285,7 @@ int replay_run(const ReplayArguments& arguments, const Environment& environment)
 
 int test_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = read_arguments(words);
-  if (arguments.ok() && arguments.value().help) return print_all(test_help(), 0);
+  if (arguments.ok() && arguments.value().help) return print_all(text_of(test_help()), 0);
   if (arguments.ok() && !arguments.value().replay.run.empty())
     return replay_run(arguments.value().replay, environment);
   const auto all_hold =

@@ -14,6 +14,7 @@
 #include "confine/boxes/seatbelt.hpp"
 #include "confine/kernel_rules.hpp"
 #include "confine/native/probe.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -180,7 +181,7 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
 int wrap_command(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_wrap(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
-  if (parsed.value().run.help) return print_all(wrap_help(), 0);
+  if (parsed.value().run.help) return print_all(text_of(wrap_help()), 0);
   const WrapArguments& arguments = parsed.value();
   const bool json = arguments.run.json;
   const auto installation = find_installation(environment);

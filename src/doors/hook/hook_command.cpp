@@ -12,6 +12,7 @@
 #include "base/text/command_words.hpp"
 #include "base/text/random_word.hpp"
 #include "base/text/visible_text.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/options.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
@@ -224,27 +225,28 @@ const OptionTables<HookArguments>& tables() {
   return all;
 }
 
-std::string hook_help() {
-  return text_of(HelpPage{
+}  // namespace
+
+HelpPage hook_help() {
+  return {
       .usage =
           "cloche hook [--workspace DIR] [--timeout 25s]\n"
           "cloche hook --install claude|codex [--settings FILE] [--workspace DIR] [--timeout 25s] [--yes]\n"
           "cloche hook --check claude|codex [--settings FILE]\n"
           "cloche hook --uninstall claude|codex [--settings FILE] [--yes]",
-      .about = "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
-               "on stdout. A Bash command is replaced by `cloche run --call ID`, which runs in the sandbox "
-               "exactly the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, "
-               "mcp__*) is judged by the same gates and recorded as advisory, because nothing confines it: "
-               "where you "
-               "can, use `cloche mcp` with the agent's own tools off.",
+      .about =
+          "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
+          "on stdout. A Bash command is replaced by `cloche run --call ID`, which runs in the sandbox "
+          "exactly the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, "
+          "mcp__*) is judged by the same gates and recorded as advisory, because nothing confines it: "
+          "where you "
+          "can, use `cloche mcp` with the agent's own tools off.",
       .rows = rows_of(tables()),
-      .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. An agent "
-               "takes any other end without an answer for a yes.",
-      .examples = {"cloche hook --install claude", "cloche hook --uninstall claude",
-                   "cloche log show last"}});
+      .notes =
+          "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. An agent "
+          "takes any other end without an answer for a yes.",
+      .examples = {"cloche hook --install claude", "cloche hook --uninstall claude", "cloche log show last"}};
 }
-
-}  // namespace
 
 Result<HookArguments> parse_hook(std::span<char* const> words) {
   HookArguments arguments;
@@ -290,7 +292,7 @@ int hook_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_hook(words);
   if (!arguments.ok() && is_hook_judgement(words)) return refuse(arguments.error());
   if (!arguments.ok()) return report(arguments.error());  // the operator typed it
-  if (arguments.value().help) return print_all(hook_help(), 0);
+  if (arguments.value().help) return print_all(text_of(hook_help()), 0);
   switch (arguments.value().action) {
     case Action::install:
     case Action::uninstall: return install_hook(arguments.value(), environment);

@@ -1,33 +1,36 @@
 #include "doors/mcp/call_queue.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace cloche::mcp {
 
+namespace {
+
+// A server has one client, and its calls are of one tenant.
+const std::string tenant = {};
+
+}  // namespace
+
 std::optional<CallQueue::Ticket> CallQueue::add(std::function<void()> work, size_t bytes) {
   const std::lock_guard held(lock_);
-  if (closing_ || waiting_.size() >= limits_.waiting || waiting_bytes_ + bytes > limits_.waiting_bytes)
-    return std::nullopt;
-  waiting_.push_back({next_ticket_, std::move(work), bytes});
-  waiting_bytes_ += bytes;
+  const auto ticket = closing_ ? std::nullopt : queue_.add(tenant, bytes);
+  if (!ticket) return std::nullopt;
+  waiting_.emplace(*ticket, std::move(work));
   have_a_thread();
   if (threads_.empty()) {  // the host gives us no thread, so it would never begin
-    waiting_.pop_back();
-    waiting_bytes_ -= bytes;
+    queue_.drop(*ticket);
+    waiting_.erase(*ticket);
     return std::nullopt;
   }
   something_.notify_one();
-  return next_ticket_++;
+  return ticket;
 }
 
 bool CallQueue::drop(Ticket ticket) {
   const std::lock_guard held(lock_);
-  const auto found = std::ranges::find_if(waiting_, [&](const Waiting& one) { return one.ticket == ticket; });
-  if (found == waiting_.end()) return false;
-  waiting_bytes_ -= found->bytes;
-  waiting_.erase(found);
+  if (!queue_.drop(ticket)) return false;
+  waiting_.erase(ticket);
   if (is_idle()) idle_.notify_all();
   return true;
 }
@@ -54,6 +57,7 @@ bool CallQueue::wait_until_idle(unsigned most_ms) {
 void CallQueue::stop_beginning() {
   const std::lock_guard held(lock_);
   closing_ = true;
+  queue_.drop_all();
   waiting_.clear();
   something_.notify_all();
   place_.notify_all();
@@ -67,8 +71,8 @@ void CallQueue::close() {
 
 bool CallQueue::step_aside() {
   const std::lock_guard held(lock_);
-  if (aside_ >= limits_.aside) return false;
-  --running_;
+  if (aside_ >= most_aside_) return false;
+  queue_.step_aside(tenant);
   ++aside_;
   have_a_thread();
   something_.notify_one();
@@ -78,38 +82,31 @@ bool CallQueue::step_aside() {
 
 void CallQueue::come_back() {
   std::unique_lock held(lock_);
-  ++returning_;
-  place_.wait(held, [&] { return closing_ || running_ < limits_.running; });
-  --returning_;
+  queue_.want_back();
+  place_.wait(held, [&] { return closing_ || queue_.may_come_back(); });
+  queue_.come_back(tenant);
   --aside_;
-  ++running_;
-}
-
-CallQueue::Waiting CallQueue::take_first() {
-  Waiting first = std::move(waiting_.front());
-  waiting_.pop_front();
-  waiting_bytes_ -= first.bytes;
-  return first;
 }
 
 void CallQueue::run() {
   std::unique_lock held(lock_);
   while (true) {
     ++resting_;
-    something_.wait(held, [&] { return closing_ || may_begin(); });
+    something_.wait(held, [&] { return closing_ || queue_.may_begin(); });
     --resting_;
     if (closing_) return;
     held.unlock();
     before_each_();
     held.lock();
-    if (closing_ || !may_begin()) continue;  // another thread was quicker
-    ++running_;
-    Waiting next = take_first();
+    if (closing_) continue;
+    const auto begun = queue_.begin();
+    if (!begun) continue;  // another thread was quicker
+    auto next = waiting_.extract(begun->ticket);
     held.unlock();
-    next.work();
-    next.work = {};
+    next.mapped()();
+    next.mapped() = {};
     held.lock();
-    --running_;
+    queue_.end(begun->tenant);
     place_.notify_one();
     if (is_idle()) idle_.notify_all();
   }

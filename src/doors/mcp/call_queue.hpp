@@ -1,5 +1,5 @@
-// The calls that wait and those that run: first come, first served, by a bounded number of threads that are
-// made when they are first needed. What does not fit is refused at once and waits nowhere.
+// The calls that wait and those that run, in the order of the fair queue, by a bounded number of threads that
+// are made when they are first needed. What does not fit is refused at once and waits nowhere.
 //
 // Who waits for whom: a call that waits for a person steps aside. Its thread goes on to wait, its place is
 // another's meanwhile, and when the person has answered it has the next place that is free.
@@ -10,28 +10,26 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "gateway/admission/fair_queue.hpp"
 
 namespace cloche::mcp {
 
-struct QueueLimits {
-  size_t running = 32;
-  size_t aside = 128;  // that wait for a person's answer, beside those that run
-  size_t waiting = 1024;
-  size_t waiting_bytes = size_t{64} << 20;  // of their arguments
-};
+inline constexpr size_t most_aside = 128;  // that wait for a person's answer, beside those that run
 
 class CallQueue {
  public:
-  using Ticket = uint64_t;
+  using Ticket = FairQueue::Ticket;
 
   // `before_each` is called by a thread before it takes the next one, and may wait.
-  explicit CallQueue(std::function<void()> before_each, QueueLimits limits = {})
-      : before_each_(std::move(before_each)), limits_(limits) {}
+  explicit CallQueue(std::function<void()> before_each, QueueLimits limits = {}, size_t aside = most_aside)
+      : before_each_(std::move(before_each)), limits_(limits), most_aside_(aside), queue_(limits) {}
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
   ~CallQueue() { close(); }
@@ -63,33 +61,25 @@ class CallQueue {
   };
 
  private:
-  struct Waiting {
-    Ticket ticket;
-    std::function<void()> work;
-    size_t bytes;
-  };
+  using Work = std::function<void()>;
   bool step_aside();
   void come_back();
-  bool may_begin() const { return !waiting_.empty() && running_ + returning_ < limits_.running; }
-  bool is_idle() const { return waiting_.empty() && running_ == 0 && aside_ == 0; }
+  bool is_idle() const { return queue_.waiting() == 0 && queue_.running() == 0 && aside_ == 0; }
   void have_a_thread();
   void start_thread();
   void run();
-  Waiting take_first();
 
   const std::function<void()> before_each_;
   const QueueLimits limits_;
+  const size_t most_aside_;
   std::mutex lock_;
   std::condition_variable something_;
   std::condition_variable place_;  // for those who come back
   std::condition_variable idle_;
-  std::deque<Waiting> waiting_;
-  Ticket next_ticket_ = 0;
-  size_t waiting_bytes_ = 0;
-  size_t running_ = 0;
+  FairQueue queue_;
+  std::map<Ticket, Work> waiting_;
   size_t aside_ = 0;
-  size_t returning_ = 0;  // of those: they have been answered
-  size_t resting_ = 0;    // threads with nothing to do
+  size_t resting_ = 0;  // threads with nothing to do
   bool closing_ = false;
   std::vector<pthread_t> threads_;
 };

@@ -3,7 +3,8 @@
 // Who waits for whom: this thread reads stdin and hands one message after the other to the server
 // (mcp/server.hpp), which never blocks. Before each message it polls everything else. While the client does
 // not take its answers, no further message is handled, even one that was read already. A client that closes
-// its end, or a signal, ends everything within a second, whatever is left to answer.
+// its end, or a signal, ends everything within a second, whatever is left to answer; the first of these only
+// counts once the first proof has ended.
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,14 +16,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lists.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/help_pages.hpp"
 #include "doors/cli/print.hpp"
 #include "doors/commands.hpp"
 #include "doors/mcp/framing.hpp"
@@ -34,7 +39,7 @@ namespace {
 constexpr unsigned grace_ms = 500;       // once stdin is closed: to read the rest, and for calls to end
 constexpr unsigned last_words_ms = 150;  // for the client to take the answers
 constexpr unsigned hard_end_ms = 850;    // then the process ends, however busy the machine is
-constexpr rlim_t enough_descriptors = 4096;
+constexpr rlim_t enough_descriptors = 16'384;
 constexpr size_t key_letters = 52;  // 260 bits
 constexpr const char* isolated =
     "Commands and files of one workspace, each call judged by rules and run under kernel isolation. ";
@@ -73,6 +78,32 @@ class Wakers {
   OwnedFd signals;
 };
 
+// What is said once for all calls, while the first messages are answered: the first proof after a boot takes
+// longer than some clients wait for a server, and the model's first turn is then without tools.
+class FirstProof {
+ public:
+  explicit FirstProof(std::function<void()> prove)
+      : ended_(::eventfd(0, EFD_CLOEXEC)),
+        proof_(std::async(std::launch::async, [this, prove = std::move(prove)] {
+          prove();
+          const uint64_t one = 1;
+          (void)!::write(ended_.get(), &one, sizeof one);
+        })) {}
+
+  void wait() const { proof_.wait(); }
+  // Or until there is a signal.
+  void wait(const OwnedFd& signals) const {
+    if (!ended_) return wait();
+    std::array<pollfd, 2> events = {{{ended_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+    while (::poll(events.data(), events.size(), -1) < 0) {
+    }
+  }
+
+ private:
+  OwnedFd ended_;
+  std::future<void> proof_;  // its end is waited for
+};
+
 // Ends this process in time, whatever is left to do: the client no longer reads it. The record is then as
 // after a kill, which it survives, and keepers end what still runs.
 void end_for_sure_in(unsigned ms) {
@@ -102,8 +133,8 @@ void make_room_for_descriptors() {
 
 class Reader {
  public:
-  Reader(mcp::Server& server, const mcp::Outbox& outbox, const Wakers& wakers)
-      : server_(server), outbox_(outbox), wakers_(wakers) {}
+  Reader(mcp::Server& server, const mcp::Outbox& outbox, const Wakers& wakers, const FirstProof& proof)
+      : server_(server), outbox_(outbox), wakers_(wakers), proof_(proof) {}
 
   Grace run() {
     std::optional<Grace> end;
@@ -134,8 +165,10 @@ class Reader {
     return events[0].revents != 0 ? read_some() : std::nullopt;
   }
 
+  // A client that closes at once, such as a file, is answered too: what it asked began with the proof.
   void note_closed() {
     if (closed_ms_) return;
+    proof_.wait(wakers_.signals);
     closed_ms_ = sys::monotonic_ms();
     end_for_sure_in(hard_end_ms);
   }
@@ -180,6 +213,7 @@ class Reader {
   mcp::Server& server_;
   const mcp::Outbox& outbox_;
   const Wakers& wakers_;
+  const FirstProof& proof_;
   mcp::LineSplitter lines_{mcp::max_message_bytes};
   std::array<char, 64 << 10> buffer_{};
   std::vector<mcp::Incoming> messages_ = {};  // of one line
@@ -204,9 +238,7 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
 // Once for all calls, on stderr: the operator who started the server does not see the notes of each call.
 void say_about_box(const Gateway& gateway, const Skill* skill) {
   const auto proven = gateway.prove_box({.skill = skill});
-  // What became of the operator's switch, also where no command could be judged.
-  const auto switched = switch_notes(gateway.session().wish);
-  complain_notes(switched);
+  const auto switched = switch_notes(gateway.session().wish);  // said already
   if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
   for (const auto& note : proven.value()) {
     const bool said = contains(switched, note);
@@ -217,6 +249,7 @@ void say_about_box(const Gateway& gateway, const Skill* skill) {
 Result<void> serve(CallArguments arguments, const Environment& environment) {
   SessionOptions& options = arguments.options;
   options.front_end = FrontEnd::agent;
+  options.usual_pool = mcp_pool;
   if (arguments.task) options.run_name = run_of_task(*arguments.task, options.operators);
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
@@ -235,12 +268,16 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const std::string task = arguments.task.value_or(std::string(task_without_name));
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
-  say_about_box(*gateway, serving.skill);
+  // What became of the operator's switch, also where no command could be judged.
+  complain_notes(switch_notes(gateway->session().wish));
+  complain_notes(gateway->keep_warm({.skill = serving.skill}));
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
+  const FirstProof proof([&gateway, skill = serving.skill] { say_about_box(*gateway, skill); });
+  serving.before_call = [&proof] { proof.wait(); };  // to prove the same twice takes longer
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);
-  const Grace grace = Reader(server, *outbox, wakers).run();
+  const Grace grace = Reader(server, *outbox, wakers, proof).run();
   const bool ended = server.end(grace);
   outbox->close(last_words_ms);
   // A process that the kernel does not let go of would keep us for longer than a client waits. Its keeper
@@ -258,27 +295,28 @@ void say_what_it_is() {
       "It serves until Ctrl-D or Ctrl-C. To make one call by hand: cloche call TOOL JSON");
 }
 
-std::string mcp_help() {
-  return text_of(
-      HelpPage{.usage = "cloche mcp [flags]",
-               .about = "An MCP server on stdin and stdout, for a coding agent: each call of a tool is "
-                        "judged by every gate, runs under kernel isolation and is recorded. Speaks "
-                        "2026-07-28 and, after a handshake, 2025-11-25 down to 2024-11-05.",
-               .rows = call_options_of(CallCommand::mcp),
-               .notes = "With --skill, the skill is also offered as a prompt. A question about a call goes "
-                        "to the user of the client, where the client can ask and the rule allows it; "
-                        "otherwise it waits for 'cloche approve'.",
-               .examples = {"cloche mcp --workspace ./proj",
-                            "cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md",
-                            "claude mcp add cloche -- cloche mcp --workspace ./proj"}});
-}
-
 }  // namespace
+
+HelpPage mcp_help() {
+  return {.usage = "cloche mcp [flags]",
+          .about =
+              "An MCP server on stdin and stdout, for a coding agent: each call of a tool is "
+              "judged by every gate, runs under kernel isolation and is recorded. Speaks "
+              "2026-07-28 and, after a handshake, 2025-11-25 down to 2024-11-05.",
+          .rows = call_options_of(CallCommand::mcp),
+          .notes =
+              "With --skill, the skill is also offered as a prompt. A question about a call goes "
+              "to the user of the client, where the client can ask and the rule allows it; "
+              "otherwise it waits for 'cloche approve'.",
+          .examples = {"cloche mcp --workspace ./proj",
+                       "cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md",
+                       "claude mcp add cloche -- cloche mcp --workspace ./proj"}};
+}
 
 int mcp_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::mcp);
   if (!parsed.ok()) return report(parsed.error());
-  if (parsed.value().help) return print_all(mcp_help(), 0);
+  if (parsed.value().help) return print_all(text_of(mcp_help()), 0);
   ::signal(SIGTSTP, SIG_IGN);  // what its calls have started would run on with no limit watched
   say_what_it_is();
   const auto served = serve(std::move(parsed).value(), environment);

@@ -227,7 +227,7 @@ TEST(CallQueue, WhoWaitsForAPersonHasNoPlace) {
     while (now > seen && !most.compare_exchange_weak(seen, now)) {
     }
   };
-  CallQueue queue([] {}, {.running = 2, .aside = 3});
+  CallQueue queue([] {}, {.running = 2}, 3);
   const auto asking = [&] {
     count();
     {

@@ -84,7 +84,7 @@ Server::Server(Gateway& gateway, Catalog catalog, ServerOptions options, Outbox&
       outbox_(outbox),
       conversation_([&outbox](std::string message) { outbox.send(std::move(message)); }),
       states_(options_.state_key),
-      queue_([&outbox] { outbox.wait_for_room(); }, options_.queue) {}
+      queue_([&outbox] { outbox.wait_for_room(); }, gateway.limits()) {}
 
 std::string Server::write(Era era, const std::string& id, const Response& response) {
   return era == Era::handshake ? handshake::write_response(id, response)
@@ -168,7 +168,7 @@ std::optional<RpcError> Server::listen(const SharedFlight& flight) {
   return std::nullopt;
 }
 
-std::optional<RpcError> Server::call(const SharedFlight& flight) {
+std::optional<Response> Server::call(const SharedFlight& flight) {
   if (gateway_.session().registry.find(flight->call.name) == nullptr)
     return bad_params("unknown tool: " + on_one_line(flight->call.name.substr(0, 100)));
   if (auto error = check_state(*flight)) return error;
@@ -180,16 +180,25 @@ std::optional<RpcError> Server::call(const SharedFlight& flight) {
 }
 
 // To be answered by a thread of the queue.
-std::optional<RpcError> Server::line_up(const SharedFlight& flight,
+std::optional<Response> Server::line_up(const SharedFlight& flight,
                                         void (Server::*work)(const SharedFlight&)) {
   if (auto error = take_off(flight)) return error;
   const size_t bytes = flight->call.arguments.size() + flight->uri.size();
   flight->ticket = queue_.add([this, flight, work] { (this->*work)(flight); }, bytes);
   if (flight->ticket) return std::nullopt;
-  const std::lock_guard held(flights_lock_);
-  flights_.erase(flight->id);
-  return RpcError{RpcError::internal_error,
-                  "too many calls are waiting: call again when some of them have ended"};
+  {
+    const std::lock_guard held(flights_lock_);
+    flights_.erase(flight->id);
+  }
+  return refuse_busy(*flight);
+}
+
+// Of a call a result, which every client shows its model.
+Response Server::refuse_busy(const Flight& flight) {
+  if (flight.call.name.empty()) return RpcError{RpcError::internal_error, busy_outcome().reason.text()};
+  CallResult result = gateway_.refuse_busy({flight.call.name, flight.call.arguments}, context_of(flight));
+  log(flight, result);
+  return response_to(std::move(result));
 }
 
 std::optional<RpcError> Server::check_state(Flight& flight) {
@@ -225,6 +234,7 @@ bool Server::begin(Flight& flight) {
 }
 
 void Server::fly(const SharedFlight& flight) {
+  options_.before_call();
   if (!begin(*flight)) return land(flight, ending());  // called off, so it is not sent
   if (!flight->stop)
     return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});
@@ -258,12 +268,18 @@ Response Server::carry_out(Flight& flight) {
   return carry_out(flight, returning, &returning);
 }
 
+CallContext Server::context_of(const Flight& flight) const {
+  CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
+  context.of_session = flight.era == Era::handshake;  // a stateless message belongs to no session
+  context.has_place = true;                           // of the server's own queue
+  return context;
+}
+
 Response Server::carry_out(Flight& flight, Approver& approver, const ReturningApprover* returning) {
   FiledApprover filing({.state = gateway_.session().installation.state,
                         .workspace = gateway_.session().workspace,
                         .inner = &approver});
-  CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
-  context.of_session = flight.era == Era::handshake;  // a stateless message belongs to no session
+  CallContext context = context_of(flight);
   context.stop = flight.stop.get();
   context.output_in_memory = output_in_memory;
   if (flight.progress)

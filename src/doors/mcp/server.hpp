@@ -34,7 +34,7 @@ struct ServerOptions {
   const Skill* skill = nullptr;
   std::string state_key = {};  // what request states are sealed with
   std::string instructions = {};
-  QueueLimits queue = {};
+  std::function<void()> before_call = [] {};
 };
 
 class Server {
@@ -80,8 +80,9 @@ class Server {
 
   Response welcome(const Initialize& wanted);
   std::optional<RpcError> take_off(const SharedFlight& flight);
-  std::optional<RpcError> line_up(const SharedFlight& flight, void (Server::*work)(const SharedFlight&));
-  std::optional<RpcError> call(const SharedFlight& flight);
+  // Nothing: it is answered later.
+  std::optional<Response> line_up(const SharedFlight& flight, void (Server::*work)(const SharedFlight&));
+  std::optional<Response> call(const SharedFlight& flight);
   std::optional<RpcError> listen(const SharedFlight& flight);
   std::optional<RpcError> check_state(Flight& flight);
   void call_off(const std::string& id);
@@ -92,6 +93,8 @@ class Server {
   void fetch(const SharedFlight& flight);
   Response read_resource(const std::string& uri) const;
   bool begin(Flight& flight);
+  CallContext context_of(const Flight& flight) const;
+  Response refuse_busy(const Flight& flight);
   Response carry_out(Flight& flight);
   Response carry_out(Flight& flight, Approver& approver, const ReturningApprover* returning);
   Response response_to(CallResult result) const;

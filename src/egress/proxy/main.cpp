@@ -26,6 +26,7 @@
 #include "base/sys/sys.hpp"
 #include "egress/proxy/routes.hpp"
 #include "egress/proxy/server.hpp"
+#include "jail/core/call_numbers.hpp"
 #include "jail/core/kernel.hpp"
 #include "model/network.hpp"
 
@@ -58,7 +59,10 @@ constexpr Allowed allowed_calls[] = {
     {SYS_setsockopt, "no delay, how much is buffered, and how it ends"},
     {SYS_epoll_create1, "waiting for all of it"},
     {SYS_epoll_ctl, "waiting for all of it"},
+#ifdef SYS_epoll_wait  // by which glibc waits, where it is there
     {SYS_epoll_wait, "waiting for all of it"},
+#endif
+    {SYS_epoll_pwait, "waiting for all of it"},
     {SYS_clock_gettime, "limits of time"},
     {SYS_getrandom, "the ids of questions"},
     {SYS_mmap, "memory"},
@@ -82,7 +86,7 @@ bool filter_calls(Dials dials) {
   size_t size = 0;
   const auto add = [&](sock_filter step) { code[size++] = step; };
   add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, arch))));
-  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+  add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, jail::audit_architecture(jail::this_architecture), 1, 0));
   add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
   add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word(offsetof(seccomp_data, nr))));
   for (const auto& row : allowed_calls) {

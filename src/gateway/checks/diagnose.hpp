@@ -45,6 +45,7 @@ struct Diagnosis {
   std::vector<std::string> notes = {};       // less than the default, and why
   std::string misconfiguration = {};  // why every call is refused whatever the host can do; empty: it is not
   std::vector<ProfileFault> profile_faults = {};
+  std::vector<std::string> pools = {};      // of servers that run now, each in one sentence
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };
 

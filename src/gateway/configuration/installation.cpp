@@ -45,6 +45,36 @@ Result<void> find_state(const Environment& environment, Installation& installati
   return {};
 }
 
+// A directory above them counts as well, up to the one that has both. What is beyond that holds the program
+// too.
+Result<void> check_parts(const std::string& folder, const std::string& beside) {
+  struct stat program {};
+  if (::lstat(beside.c_str(), &program) != 0) return system_error("look at " + beside);
+  for (std::string_view at = folder; !is_beneath(at, beside); at = parent_of(at)) {
+    struct stat seen {};
+    const std::string path(at);
+    if (::lstat(path.c_str(), &seen) != 0) return system_error("look at " + path);
+    if (!is_as_safe(seen, program, ::geteuid()))
+      return refusal("the parts of Cloche in " + folder +
+                         " cannot be trusted, because a user who could not "
+                         "replace cloche in " +
+                         beside + " could change " + path,
+                     "install Cloche again, or: chmod go-w " + path);
+  }
+  return {};
+}
+
+// Beside it first. In a checkout that is the workspace, calls change everything but the directory of the
+// programs, and could make a libexec.
+Result<std::string> folder_of_parts(const std::string& beside) {
+  if (::access((beside + "/cloche-jail").c_str(), F_OK) == 0) return beside;
+  const std::string prefix(parent_of(beside));
+  const std::string installed = (prefix == "/" ? "" : prefix) + "/libexec/cloche";
+  if (::access((installed + "/cloche-jail").c_str(), F_OK) != 0) return beside;  // who needs it says so
+  TRY(check_parts(installed, beside));
+  return installed;
+}
+
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
 Result<IdRange> id_range(const Environment& environment) {
   IdRange ids;
@@ -63,17 +93,29 @@ Result<IdRange> id_range(const Environment& environment) {
 
 }  // namespace
 
-std::string Installation::folder() const { return std::string(parent_of(jail)); }
+bool is_as_safe(const struct stat& parts, const struct stat& beside, uid_t caller) {
+  const bool owner = parts.st_uid == 0 || parts.st_uid == caller || parts.st_uid == beside.st_uid;
+  const bool group =
+      (parts.st_mode & S_IWGRP) == 0 || ((beside.st_mode & S_IWGRP) != 0 && parts.st_gid == beside.st_gid);
+  const bool others = (parts.st_mode & S_IWOTH) == 0 || (beside.st_mode & S_IWOTH) != 0;
+  return S_ISDIR(parts.st_mode) && owner && group && others;
+}
+
+std::vector<std::string> Installation::folders() const {
+  std::vector<std::string> all = {std::string(parent_of(jail))};
+  if (parent_of(program) != all.front()) all.emplace_back(parent_of(program));
+  return all;
+}
 
 Result<std::string> Installation::config_folder(const Environment& environment) const {
   return users_config.empty() ? user_config_folder(environment) : users_config;
 }
 
 OwnPlaces Installation::places(const Environment& environment) const {
-  OwnPlaces own{.state = state, .parts = {folder()}};
-  for (const auto& program : {jail, probe, egress, fetch, folder() + "/cloche"}) {
-    own.parts.push_back(program);
-    own.trusted.push_back(program);
+  OwnPlaces own{.state = state, .parts = folders()};
+  for (const auto& file : {jail, probe, egress, fetch, program}) {
+    own.parts.push_back(file);
+    own.trusted.push_back(file);
   }
   std::vector<std::string> directories = {std::string(parent_of(managed_config))};
   // What cannot be a place is refused by who reads it.
@@ -91,7 +133,9 @@ OwnPlaces Installation::places(const Environment& environment) const {
 
 Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
   Installation installation;
-  const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
+  const std::string beside(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
+  const std::string folder = TRY(folder_of_parts(beside));
+  installation.program = beside + "/cloche";
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";

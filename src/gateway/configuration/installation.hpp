@@ -1,6 +1,8 @@
 // Where the parts of an installed Cloche are, and what it may use. Found once for a call.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -11,24 +13,30 @@
 namespace cloche {
 
 struct Installation {
-  std::string jail;    // cloche-jail
-  std::string probe;   // cloche-probe, the program of the self-proof
-  std::string egress;  // cloche-egress, which answers for the network of a call
-  std::string fetch;   // cloche-fetch, the program of http_get
-  std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
+  std::string program;  // cloche
+  std::string jail;     // cloche-jail
+  std::string probe;    // cloche-probe, the program of the self-proof
+  std::string egress;   // cloche-egress, which answers for the network of a call
+  std::string fetch;    // cloche-fetch, the program of http_get
+  std::string state;  // where proofs and skeletons are kept; empty: nowhere, and then each call does without
   std::string no_state = {};      // why it is nowhere
   std::string users_config = {};  // where the user has config.json and commands/; empty: it is not known
   IdRange ids;
 
-  // The directory of the programs.
-  std::string folder() const;
+  // The directories of the programs.
+  std::vector<std::string> folders() const;
   // users_config. Where that is empty it is looked for again, to say why it is not known.
   Result<std::string> config_folder(const Environment& environment) const;
   // With the programs themselves, each of which may be a link, and the operator's configuration.
   OwnPlaces places(const Environment& environment) const;
 };
 
-// Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.
+// Whether a user who could put another file into the directory `parts` could also replace the program, which
+// lies in `beside`. Both were looked at without following a link.
+bool is_as_safe(const struct stat& parts, const struct stat& beside, uid_t caller);
+
+// Of the running program, or of the one in the directory `programs`: the parts lie beside it, as they are
+// built, or in ../libexec/cloche, as they are installed. State is under $XDG_STATE_HOME or ~/.local/state.
 Result<Installation> find_installation(const Environment& environment, const std::string& programs = {});
 
 }  // namespace cloche

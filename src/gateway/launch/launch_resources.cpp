@@ -20,6 +20,7 @@
 #include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/launch/caller.hpp"
 #include "policy/plan/layered_trees.hpp"
+#include "policy/plan/system_view.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -149,8 +150,54 @@ std::string program_of(Backend backend) {
   return {};
 }
 
+size_t count_still_mounts(const std::vector<wire::MountText>& mounts, const std::string& state) {
+  const auto is_of_system = [&](const std::string& source) {
+    const auto shows = [&](const ShownPath& row) { return is_beneath(row.path, source); };
+    return std::ranges::any_of(system_paths, shows) || std::ranges::any_of(data_paths, shows) ||
+           is_beneath("/etc", source) || is_beneath("/dev", source) ||
+           (!state.empty() && is_beneath(state + "/skeletons", source));
+  };
+  const auto is_a_calls = [&](const wire::MountText& mount) {
+    const bool is_tree = mount.kind == wire::MountKind::tree || mount.kind == wire::MountKind::root;
+    return is_beneath(calls_own_files, "/" + mount.target) || mount.kind == wire::MountKind::overlay ||
+           (mount.flags & wire::owned) != 0 || (is_tree && !is_of_system(mount.source));
+  };
+  return static_cast<size_t>(std::ranges::find_if(mounts, is_a_calls) - mounts.begin());
+}
+
 Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Limits& limits,
                                               const Installation& installation, BoxResources box) {
+  return take(caller, limits, installation, box, For::plan);
+}
+
+Result<LaunchResources> LaunchResources::prepare(const ConfinementPlan& like, const CallerFact& caller,
+                                                 const HostProbe& probe, const Installation& installation,
+                                                 const std::shared_ptr<SkeletonWatch>& watch) {
+  LaunchResources resources =
+      TRY(take(caller, like.limits, installation, {Backend::native, like.network}, For::still_plan));
+  resources.lean_on_skeleton(like, installation.state);
+  if (watch) {
+    for (const Skeleton& skeleton : resources.skeletons_) watch->add(skeleton);
+    resources.watch_ = watch;
+  }
+  const wire::PlanText whole = cloche::render(like, probe, resources.resources_).jail;
+  wire::PlanText still;
+  still.flags = whole.flags & wire::still_flags;
+  still.inside_uid = whole.inside_uid;
+  still.inside_gid = whole.inside_gid;
+  still.outside_uid = whole.outside_uid;
+  still.outside_gid = whole.outside_gid;
+  still.mounts = whole.mounts;
+  still.mounts.resize(count_still_mounts(whole.mounts, installation.state));
+  still.programs = still.argv = {"/"};  // no plan is without; nothing executes it
+  if (still.mounts.empty()) return refusal("nothing of such a view can be prepared");
+  TRY(resources.jail_->prepare(wire::encode(still), resources.cgroup()));
+  resources.still_ = std::move(still.mounts);
+  return resources;
+}
+
+Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Limits& limits,
+                                              const Installation& installation, BoxResources box, For what) {
   LaunchResources resources;
   const Backend backend = box.backend;
   resources.backend_ = backend;
@@ -163,6 +210,7 @@ Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Li
   JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
   start.boxed = backend != Backend::native;
   start.host_network = box.network == Network::of_host;
+  start.prepared = what == For::still_plan;
   if (caller.privileged) {
     // Without a box the command keeps the caller's id, and its pipes are its own already: a claim is of use
     // there for what a killed call has left, and it goes without where none can be had.
@@ -199,8 +247,16 @@ Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Li
 }
 
 LaunchResources::~LaunchResources() {
-  jail_.reset();                   // with its keeper, who removes the cgroup
-  if (cgroup_) cgroup_->remove();  // unless it could not be executed
+  jail_.reset();  // with its keeper, who removes the cgroup
+  // Unless it was killed; the kernel may still be at work on the rest.
+  const auto is_left = [&] {
+    return cgroup_ && !cgroup_->directories().empty() &&
+           ::access(cgroup_->directories().front().c_str(), F_OK) == 0;
+  };
+  for (int tries = 0; tries < 50 && is_left(); ++tries) {
+    cgroup_->remove();
+    ::usleep(2000);
+  }
   leave_nothing(id_);
   if (scratch_.lock) remove_tree(scratch_.path);
 }
@@ -235,6 +291,11 @@ void LaunchResources::lean_on_skeleton(const ConfinementPlan& plan, const std::s
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
 
+bool LaunchResources::begins(const LaunchSpec& spec) const {
+  const auto& mounts = spec.jail.mounts;
+  return mounts.size() >= still_.size() && std::equal(still_.begin(), still_.end(), mounts.begin());
+}
+
 void LaunchResources::use(const CallLayers& layers) {
   for (const TreeLayer& layer : layers.trees())
     resources_.layers[layer.target] = {layer.directory.path, layer.directory.device, layer.directory.inode};
@@ -253,6 +314,7 @@ Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProb
   LaunchSpec spec = TRY(render_on_backend(plan, probe, installation));
   for (const auto& [target, layer] : resources_.layers)
     spec.upper_directories[target] = layer.directory + "/" + wire::upper_name;
+  spec.pooled = is_prepared();
   return spec;
 }
 
@@ -260,7 +322,7 @@ Result<LaunchSpec> LaunchResources::render_on_backend(const ConfinementPlan& pla
                                                       const Installation& installation) {
   switch (backend_) {
     case Backend::native:
-      lean_on_skeleton(plan, installation.state);
+      if (!watch_ || !watch_->is_unchanged()) lean_on_skeleton(plan, installation.state);
       return cloche::render(plan, probe, resources_);
     case Backend::subprocess:
     case Backend::none: return render_unboxed(plan, probe, installation);

@@ -15,7 +15,9 @@
 #include "confine/startable.hpp"
 #include "confine/supervise/supervisor.hpp"
 #include "gateway/configuration/installation.hpp"
+#include "gateway/launch/launch_pool.hpp"
 #include "gateway/launch/launch_resources.hpp"
+#include "gateway/launch/warm_boxes.hpp"
 #include "model/facts.hpp"
 #include "store/layers/call_layers.hpp"
 
@@ -33,7 +35,9 @@ struct StartOptions {
   std::string task = {};  // what is staged of it the command sees and writes to; empty: it is of no task
   Proving proving = Proving::when_needed;
   std::optional<LaunchResources> resources =
-      {};  // started before there was a plan; taken where it fits the plan
+      {};                      // started before there was a plan; taken where it fits the plan
+  LaunchPool* pool = nullptr;  // of those that are prepared; none: each call starts its own
+  WarmBoxes* warm = nullptr;   // where a call may find its interpreter started
 };
 
 struct Ran {
@@ -68,9 +72,14 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
                                                 StartOptions options);
 
 // The self-proof alone, for a front end that has time before the first command and none during it. An Error:
-// this host does not keep what the plan promises.
+// this host does not keep what the plan promises. With a pool also for a sandbox of that, which then has
+// some.
 Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
-                        const Installation& installation);
+                        const Installation& installation, LaunchPool* pool = nullptr);
+
+// What stands behind the layers of this spec: kept of this boot, or proven now.
+Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
+                        const HostProbe& probe, const Installation& installation, Proving proving);
 
 // What was learnt, applied to facts that were looked up again.
 Result<void> apply(const Learnt& learnt, Facts& facts);

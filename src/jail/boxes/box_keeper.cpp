@@ -35,6 +35,7 @@ constexpr int report_fd = 40;
 // Lies in that file for the inner jail to take, and is in what it says before there is a command: no other
 // process ever had it. Chosen before the runner is made, so that both know it.
 uint64_t seal = 0;
+bool was_root = false;  // when it was started, whatever the plan says
 
 // A mount namespace of its own, and under an ordinary user a user namespace that allows it.
 void leave_the_hosts_mounts(const Plan& plan) {
@@ -80,7 +81,9 @@ void take_terminal(const Plan& plan) {
 }
 
 // gVisor has to be root of some user namespace, and who is not executes it a second time in one of its own
-// making: a tenth of all that its start takes. This is the same namespace, made before the first time.
+// making: a tenth of all that its start takes. This is the same namespace, made before the first time. For
+// root alone: a program that this one executes as root of a namespace has every capability there, and a
+// system may let an ordinary user have such namespaces by this program and no other (share/apparmor/cloche).
 void become_root_inside(const Plan& plan) {
   must(::prctl(PR_SET_DUMPABLE, 1), Step::become_ids);  // or our files in /proc stay root's
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS)), Step::namespaces);
@@ -123,7 +126,7 @@ struct RunnersKeeper : Keeper {
   if (plan.has(wire::staged)) prepare_stage(plan, word.inotify);
   if (plan.has(wire::lowered)) take_outside_ids(plan);
   if (plan.has(wire::terminal)) take_terminal(plan);
-  if (plan.has(wire::speechless)) become_root_inside(plan);
+  if (plan.has(wire::speechless) && was_root) become_root_inside(plan);
   die_with(keeper);  // again: a change of ids cleared it
   must(::chdir("/"), Step::working_directory);
   ::umask(022);
@@ -264,6 +267,7 @@ void pass_report_on(int status) {
 }  // namespace
 
 void keep_box(const wire::Start& start) {
+  was_root = ::geteuid() == 0;
   must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
   must(static_cast<int>(::syscall(SYS_getrandom, &seal, sizeof seal, 0)), Step::start_box);
   const Runner runner = create_runner(start);

@@ -335,7 +335,8 @@ void run_inner(wire::Words words, wire::Words environment) {
   offer_to_oom_killer();
   // While the right to it is ours.
   if (given_away != nullptr)
-    must(static_cast<int>(::syscall(SYS_chown, given_away, overflow_id, overflow_id)), Step::seal_root);
+    must(static_cast<int>(::syscall(SYS_fchownat, AT_FDCWD, given_away, overflow_id, overflow_id, 0)),
+         Step::seal_root);
   if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   enter_directory(plan);

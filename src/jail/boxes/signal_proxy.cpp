@@ -41,16 +41,21 @@ pid_t number_at(const char* text) {
   return number;
 }
 
-// A line of /proc/PID/status; 0: there is none.
+// A line of /proc/PID/status; 0: there is none. The process's name stands before it, in which the kernel
+// writes a line's end as \n.
 pid_t status_number(pid_t process, const char* key) {
   static FileText status;
   if (!read_of_process(process, "/status", status)) return 0;
-  const char* at = std::strstr(status.text, key);
-  return at == nullptr ? 0 : number_at(at + std::strlen(key));
+  const size_t size = std::strlen(key);
+  for (const char* line = status.text; line != nullptr; line = std::strchr(line, '\n')) {
+    if (*line == '\n') ++line;
+    if (std::strncmp(line, key, size) == 0) return number_at(line + size);
+  }
+  return 0;
 }
 
-// Its name stands before it, and has no line's end in it that is not written as \n.
-pid_t parent_of(pid_t process) { return status_number(process, "\nPPid:"); }
+pid_t parent_of(pid_t process) { return status_number(process, "PPid:"); }
+pid_t process_of(const WardenPeer& peer) { return status_number(peer.thread, "Tgid:"); }
 
 // From a process to the warden.
 struct Chain {
@@ -134,7 +139,7 @@ bool is_for_itself(const WardenPeer& peer, const WardenRequest::Signal& asked) {
   if (asked.process == 0) return asked.thread == 0 || asked.thread == peer.thread;
   if (asked.process < 0)
     return asked.thread == 0 && ::syscall(SYS_getpgid, peer.thread) == -int64_t{asked.process};
-  return asked.process == status_number(peer.thread, "\nTgid:");
+  return asked.process == process_of(peer);
 }
 
 }  // namespace

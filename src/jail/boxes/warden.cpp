@@ -31,7 +31,7 @@ int change_mode(int object, const struct stat& now, const Path& place, uint32_t 
     // otherwise be hidden by removing this one in between.
     if (now.st_nlink != 1 || !place_of(object, again) || again != place) return EPERM;
   }
-  const auto changed = ::syscall(SYS_chmod, link_to(object).c_str(), mode);
+  const auto changed = ::syscall(SYS_fchmodat, AT_FDCWD, link_to(object).c_str(), mode);
   return changed < 0 ? answer_of(errno) : 0;
 }
 

@@ -15,8 +15,9 @@
 // What the command says is never taken at its word: memory, descriptors and directories may change while they
 // are looked at, and then another object is looked for beneath the written trees, or none. The warden
 // carries a call out itself or refuses it; it never lets the kernel go on with one, because the kernel would
-// read the path again (a signal to the asking process itself has no path: signal_proxy.hpp). Whatever is in doubt is EPERM. A file that has further names is not given another
-// mode: they may lie anywhere. The warden has the command's own ids and no capability.
+// read the path again (a signal to the asking process itself has no path: signal_proxy.hpp). Whatever is in
+// doubt is EPERM. A file that has further names is not given another mode: they may lie anywhere. The warden
+// has the command's own ids and no capability.
 #pragma once
 
 namespace cloche::jail {

@@ -2,20 +2,20 @@
 // than it needs for an answer and for the command's end. Everything else is EPERM.
 #pragma once
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/syscall.h>
 
 #include <array>
 #include <cstddef>
 #include <iterator>
 
-#include "jail/core/syscalls.hpp"
+#include "jail/core/call_numbers.hpp"
 
 namespace cloche::jail {
 
 inline constexpr int warden_calls[] = {
-    SYS_poll,
+    SYS_ppoll,
     SYS_ioctl,  // waits for questions, takes and answers them
     SYS_fstat,
     SYS_process_vm_readv,  // what is asked for
@@ -23,8 +23,8 @@ inline constexpr int warden_calls[] = {
     SYS_openat2,  // where that is; and who is a child, at the end
     SYS_close,
     SYS_fcntl,
-    SYS_readlink,
-    SYS_chmod,
+    SYS_readlinkat,
+    SYS_fchmodat,
     SYS_utimensat,  // the answer
     SYS_sched_setaffinity,
     SYS_sched_setscheduler,
@@ -58,7 +58,7 @@ constexpr std::array<sock_filter, warden_filter_size> compile_warden_filter() {
   std::array<sock_filter, warden_filter_size> code{};
   size_t at = 0;
   code[at++] = {BPF_LD | BPF_W | BPF_ABS, 0, 0, 4};
-  code[at++] = {BPF_JMP | BPF_JEQ | BPF_K, 0, count + 1, AUDIT_ARCH_X86_64};
+  code[at++] = {BPF_JMP | BPF_JEQ | BPF_K, 0, count + 1, audit_architecture(this_architecture)};
   code[at++] = {BPF_LD | BPF_W | BPF_ABS, 0, 0, 0};
   for (uint8_t i = 0; i < count; ++i) {
     const auto to_allow = static_cast<uint8_t>(count - i);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <sys/syscall.h>
 
 #include <cstdint>
 
@@ -162,30 +163,32 @@ constexpr WardenRequest asked_by(const seccomp_data& call) {
   using Change = WardenRequest::Change;
   using Times = WardenRequest::Times;
   const auto* a = call.args;
-  constexpr auto here = static_cast<uint64_t>(AT_FDCWD);
+  [[maybe_unused]] constexpr auto here = static_cast<uint64_t>(AT_FDCWD);
   const auto times_of = [](uint64_t descriptor, uint64_t path) {
     return path == 0 ? detail::at_descriptor(Change::times, descriptor)
                      : detail::at_path(Change::times, descriptor, path);
   };
   switch (call.nr) {
+#ifdef SYS_chmod  // newer architectures have none of these
     case SYS_chmod: return detail::with_mode(detail::at_path(Change::mode, here, a[0]), a[1]);
-    case SYS_fchmod: return detail::with_mode(detail::at_descriptor(Change::mode, a[0]), a[1]);
-    case SYS_fchmodat: return detail::with_mode(detail::at_path(Change::mode, a[0], a[1]), a[2]);
-    case number::fchmodat2:
-      return detail::with_flags(detail::with_mode(detail::at_path(Change::mode, a[0], a[1]), a[2]), a[3]);
     case SYS_chown: return detail::with_owner(detail::at_path(Change::owner, here, a[0]), a[1], a[2]);
     case SYS_lchown:
       return detail::with_flags(detail::with_owner(detail::at_path(Change::owner, here, a[0]), a[1], a[2]),
                                 AT_SYMLINK_NOFOLLOW);
-    case SYS_fchown: return detail::with_owner(detail::at_descriptor(Change::owner, a[0]), a[1], a[2]);
-    case SYS_fchownat:
-      return detail::with_flags(detail::with_owner(detail::at_path(Change::owner, a[0], a[1]), a[2], a[3]),
-                                a[4]);
     case SYS_utime:
       return detail::with_times(detail::at_path(Change::times, here, a[0]), Times::seconds, a[1]);
     case SYS_utimes:
       return detail::with_times(detail::at_path(Change::times, here, a[0]), Times::microseconds, a[1]);
     case SYS_futimesat: return detail::with_times(times_of(a[0], a[1]), Times::microseconds, a[2]);
+#endif
+    case SYS_fchmod: return detail::with_mode(detail::at_descriptor(Change::mode, a[0]), a[1]);
+    case SYS_fchmodat: return detail::with_mode(detail::at_path(Change::mode, a[0], a[1]), a[2]);
+    case number_of(Call::fchmodat2):
+      return detail::with_flags(detail::with_mode(detail::at_path(Change::mode, a[0], a[1]), a[2]), a[3]);
+    case SYS_fchown: return detail::with_owner(detail::at_descriptor(Change::owner, a[0]), a[1], a[2]);
+    case SYS_fchownat:
+      return detail::with_flags(detail::with_owner(detail::at_path(Change::owner, a[0], a[1]), a[2], a[3]),
+                                a[4]);
     case SYS_utimensat:
       return detail::with_flags(detail::with_times(times_of(a[0], a[1]), Times::nanoseconds, a[2]), a[3]);
     case SYS_inotify_add_watch: return detail::watched(a[0], a[1], a[2]);

@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -378,10 +379,13 @@ struct Ranges {
   size_t size = 0;
 };
 
-constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
+constexpr Ranges merge(Tracing tracing, Memory memory, Around around, Architecture architecture) {
   std::array<Action, last_known_call + 2> by_number{};  // Action{} is absent
   for (const auto& group : groups) {
-    for (size_t i = 0; i < group.count; ++i) by_number[static_cast<size_t>(group.calls[i])] = group.action;
+    for (size_t i = 0; i < group.count; ++i) {
+      const int number = number_of(group.calls[i], architecture);
+      if (number != no_call) by_number[static_cast<size_t>(number)] = group.action;
+    }
   }
   Ranges ranges;
   for (size_t nr = 0; nr < by_number.size(); ++nr) {
@@ -452,14 +456,15 @@ constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t
 
 }  // namespace detail
 
-constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = Around::namespaces) {
+constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = Around::namespaces,
+                                Architecture architecture = this_architecture) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
-  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
+  out.if_equal(audit_architecture(architecture), To::next, To::kill);
   out.load_number();
-  out.if_at_least(detail::x32_bit, To::absent);
-  const auto ranges = detail::merge(tracing, memory, around);
+  if (architecture == Architecture::x86_64) out.if_at_least(detail::x32_bit, To::absent);
+  const auto ranges = detail::merge(tracing, memory, around, architecture);
   detail::OpenEnds ends;
   detail::search(out, ranges, 0, ranges.size, ends);
   for (size_t action = 0; action < detail::action_count; ++action) {
@@ -478,13 +483,13 @@ constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = 
 // For a command without a box that has the host's network, beside the filter of all other calls: with this in
 // it, that one would be too long for its jumps. Sockets of the network alone, since those by name are the
 // host's.
-constexpr Filter compile_network_sockets_filter() {
+constexpr Filter compile_network_sockets_filter(Architecture architecture = this_architecture) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
-  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
+  out.if_equal(audit_architecture(architecture), To::next, To::kill);
   out.load_number();
-  out.if_equal(SYS_socket, To::next, To::allow);
+  out.if_equal(static_cast<uint32_t>(number_of(Call::socket, architecture)), To::next, To::allow);
   out.load_argument(0);
   out.if_equal(detail::unix_family, To::refuse);
   detail::check_network_socket(out);
@@ -496,14 +501,15 @@ constexpr Filter compile_network_sockets_filter() {
 namespace detail {
 
 struct IdCall {
-  uint32_t number;
+  Call call;
   unsigned first;        // the argument that the ids begin at
   std::string_view ids;  // u: a user, g: a group
 };
 inline constexpr IdCall id_calls[] = {
-    {SYS_chown, 1, "ug"},      {SYS_fchown, 1, "ug"},   {SYS_lchown, 1, "ug"},   {SYS_setuid, 0, "u"},
-    {SYS_setgid, 0, "g"},      {SYS_setreuid, 0, "uu"}, {SYS_setregid, 0, "gg"}, {SYS_setresuid, 0, "uuu"},
-    {SYS_setresgid, 0, "ggg"}, {SYS_fchownat, 2, "ug"},
+    {Call::chown, 1, "ug"},    {Call::fchown, 1, "ug"},     {Call::lchown, 1, "ug"},
+    {Call::setuid, 0, "u"},    {Call::setgid, 0, "g"},      {Call::setreuid, 0, "uu"},
+    {Call::setregid, 0, "gg"}, {Call::setresuid, 0, "uuu"}, {Call::setresgid, 0, "ggg"},
+    {Call::fchownat, 2, "ug"},
 };
 inline constexpr uint32_t same_id = ~0U;  // -1: as it is
 
@@ -512,14 +518,24 @@ inline constexpr uint32_t own_user = 0xc10c0001, own_group = 0xc10c0002;
 
 }  // namespace detail
 
-constexpr Filter compile_ids_filter() {
+constexpr Filter compile_ids_filter(Architecture architecture = this_architecture) {
   using detail::To;
+  uint32_t first = ~0U;
+  uint32_t last = 0;
+  for (const detail::IdCall& call : detail::id_calls) {
+    const int number = number_of(call.call, architecture);
+    if (number == no_call) continue;
+    first = std::min(first, static_cast<uint32_t>(number));
+    last = std::max(last, static_cast<uint32_t>(number));
+  }
   detail::Assembler out;
   out.load_number();
-  out.if_at_least(SYS_fchownat + 1, To::allow);
-  out.if_at_least(SYS_chown, To::next, To::allow);
+  out.if_at_least(last + 1, To::allow);
+  out.if_at_least(first, To::next, To::allow);
   for (const detail::IdCall& call : detail::id_calls) {
-    const size_t another = out.unless_equal_skip(call.number);
+    const int number = number_of(call.call, architecture);
+    if (number == no_call) continue;
+    const size_t another = out.unless_equal_skip(static_cast<uint32_t>(number));
     for (unsigned i = 0; i < call.ids.size(); ++i) {
       out.load_argument(call.first + i);
       const size_t own = out.if_equal_skip(call.ids[i] == 'u' ? detail::own_user : detail::own_group);
@@ -549,33 +565,35 @@ constexpr Filter with_ids(Filter filter, uint32_t user, uint32_t group) {
 }
 
 // For a kernel whose Landlock has no scope: without a box the warden is asked whom a signal reaches.
-constexpr Filter asking_about_signals(Filter filter) {
+constexpr Filter asking_about_signals(Filter filter, Architecture architecture = this_architecture) {
   for (size_t i = 0; i < filter.size; ++i) {
     auto& at = filter.code[i];
-    if (at.code == (BPF_JMP | BPF_JEQ | BPF_K) && at.k == detail::signals_are_asked) at.k = AUDIT_ARCH_X86_64;
+    if (at.code == (BPF_JMP | BPF_JEQ | BPF_K) && at.k == detail::signals_are_asked)
+      at.k = audit_architecture(architecture);
   }
   return filter;
 }
 
 // Beside it: the ways to a signal that programs seldom take, with a value or by a file that has an owner. A
 // pidfd is answered as by a kernel without them.
-constexpr Filter compile_owned_signals_filter() {
+constexpr Filter compile_owned_signals_filter(Architecture architecture = this_architecture) {
   using detail::To;
+  const auto number = [&](Call call) { return static_cast<uint32_t>(number_of(call, architecture)); };
   constexpr uint32_t set_owner = 8, set_signal = 10,
                      set_extended_owner = 15;                               // F_SETOWN, F_SETSIG, F_SETOWN_EX
   constexpr uint32_t set_files_owner = 0x8901, set_sockets_owner = 0x8902;  // FIOSETOWN, SIOCSPGRP
   detail::Assembler out;
   out.load_number();
-  out.if_equal(SYS_pidfd_send_signal, To::absent);
-  out.if_equal(SYS_rt_sigqueueinfo, To::refuse);
-  out.if_equal(SYS_rt_tgsigqueueinfo, To::refuse);
-  const size_t not_fcntl = out.unless_equal_skip(SYS_fcntl);
+  out.if_equal(number(Call::pidfd_send_signal), To::absent);
+  out.if_equal(number(Call::rt_sigqueueinfo), To::refuse);
+  out.if_equal(number(Call::rt_tgsigqueueinfo), To::refuse);
+  const size_t not_fcntl = out.unless_equal_skip(number(Call::fcntl));
   out.load_argument(1);
   out.if_equal(set_owner, To::refuse);
   out.if_equal(set_signal, To::refuse);
   out.if_equal(set_extended_owner, To::refuse, To::allow);
   out.land_when_false(not_fcntl);
-  out.if_equal(SYS_ioctl, To::next, To::allow);
+  out.if_equal(number(Call::ioctl), To::next, To::allow);
   out.load_argument(1);
   out.if_equal(set_files_owner, To::refuse);
   out.if_equal(set_sockets_owner, To::refuse, To::allow);
@@ -597,15 +615,18 @@ constexpr void check_truncating(Assembler& out, unsigned flags) {
 
 // For a kernel whose Landlock does not look at truncation: refuses what would empty a file without opening it
 // to be written, because that opening is what Landlock judges.
-constexpr Filter compile_truncation_filter() {
+constexpr Filter compile_truncation_filter(Architecture architecture = this_architecture) {
   using detail::To;
+  const auto number = [&](Call call) { return static_cast<uint32_t>(number_of(call, architecture)); };
   detail::Assembler out;
   out.load_number();
-  out.if_equal(SYS_truncate, To::refuse);
-  const size_t not_open = out.unless_equal_skip(SYS_open);
-  detail::check_truncating(out, 1);
-  out.land_when_false(not_open);
-  out.if_equal(SYS_openat, To::next, To::allow);
+  out.if_equal(number(Call::truncate), To::refuse);
+  if (number_of(Call::open, architecture) != no_call) {
+    const size_t not_open = out.unless_equal_skip(number(Call::open));
+    detail::check_truncating(out, 1);
+    out.land_when_false(not_open);
+  }
+  out.if_equal(number(Call::openat), To::next, To::allow);
   detail::check_truncating(out, 2);
   return out.finish();
 }

@@ -53,7 +53,7 @@ TEST_P(FilterShape, LooksAtTheArchitectureFirst) {
   EXPECT_EQ(code()[0].code, BPF_LD | BPF_W | BPF_ABS);
   EXPECT_EQ(code()[0].k, offsetof(seccomp_data, arch));
   EXPECT_EQ(code()[1].code, BPF_JMP | BPF_JEQ | BPF_K);
-  EXPECT_EQ(code()[1].k, static_cast<uint32_t>(AUDIT_ARCH_X86_64));
+  EXPECT_EQ(code()[1].k, audit_architecture(this_architecture));
 }
 
 TEST_P(FilterShape, LoadsOnlyWholeWordsOfTheCall) {

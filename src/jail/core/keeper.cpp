@@ -16,6 +16,7 @@
 #include "jail/core/keeper_exit.hpp"
 #include "jail/core/kernel.hpp"
 #include "jail/core/lock.hpp"
+#include "jail/core/overlay.hpp"
 #include "jail/core/plan_transfer.hpp"
 #include "jail/core/report.hpp"
 #include "jail/core/sandbox_network.hpp"
@@ -38,13 +39,19 @@ void become_inside_ids(const Plan& plan) {
 
 // The trees that the keeper clones meanwhile; in the same descriptor table, so that the numbers are all there
 // is to say.
-void receive_trees(const Plan& plan, const Keeper& keeper) {
+void receive_trees(const Plan& plan, const Keeper& keeper, uint32_t from) {
   static Trees cloned;
-  const size_t size = plan.mounts.size() * sizeof cloned.fd[0];
-  if (::read(keeper.word, cloned.fd, size) != static_cast<ssize_t>(size))
+  const size_t size = (plan.mounts.size() - from) * sizeof cloned.fd[0];
+  if (::read(keeper.word, cloned.fd + from, size) != static_cast<ssize_t>(size))
     ::_exit(125);  // the keeper failed and has said why
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i)
+  for (uint32_t i = from; i < plan.mounts.size(); ++i)
     if (cloned.fd[i] >= 0) trees.fd[i] = cloned.fd[i];
+}
+
+Word receive_word(const Keeper& keeper) {
+  Word word;
+  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
+  return word;
 }
 
 // What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
@@ -58,6 +65,60 @@ int close_all_but(int root, Keeper& keeper) {
   return root;
 }
 
+void take_ids(const Plan& plan) {
+  if (!plan.has(wire::privileged)) map_ids(plan, "self");
+  // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
+  become_inside_ids(plan);
+}
+
+// What the plan mounts from there on.
+void take_trees(const Plan& plan, const Keeper& keeper, const Word& word, uint32_t from) {
+  if (!plan.has(wire::privileged)) {
+    trees.inotify = word.inotify;
+    clone_trees(plan, trees, from);
+  }
+  mount_fresh(plan, trees, from);
+  if (plan.has(wire::privileged)) {
+    die_with(keeper);  // again: to wait for one that is dead would take for ever
+    receive_trees(plan, keeper, from);
+  }
+}
+
+// A view that is begun, and what of the plan is in it.
+struct Begun {
+  Plan still = {};
+  int root = -1;
+  bool left_old_root = false;
+  uint32_t mounts() const { return static_cast<uint32_t>(still.mounts.size()); }
+};
+
+// An ordinary user clones the call's trees from it, and before Linux 6.15 root makes overlays there. The
+// kernel mounts a /proc only beside another.
+bool needs_no_old_root(const Plan& still) {
+  bool has_proc = false;
+  for (const wire::Mount& mount : still.mounts) has_proc = has_proc || mount.kind == wire::MountKind::proc;
+  return has_proc && still.has(wire::privileged) && takes_detached_layers();
+}
+
+// What needs no call, and then the wait for one.
+Begun prepare_view(const Keeper& keeper, const Word& word) {
+  Begun begun;
+  begun.still = read_still_plan();
+  take_ids(begun.still);
+  take_trees(begun.still, keeper, word, 0);
+  die_with(keeper);  // the ids cleared it, and we may wait for long
+  ::umask(0);
+  begun.root = begin_view(begun.still, trees);
+  begun.left_old_root = needs_no_old_root(begun.still);
+  if (begun.left_old_root) leave_old_root(begun.root);
+  send({.kind = wire::ReportKind::ready});
+  char there_is_a_call = 0;
+  if (::read(keeper.word, &there_is_a_call, 1) != 1) ::_exit(125);
+  // Before anything is done for the call: without this word the supervisor takes another sandbox for it.
+  send({.kind = wire::ReportKind::accepted});
+  return begun;
+}
+
 [[noreturn]] void run_first(const wire::Start& start, Keeper keeper) {
   die_with(keeper);
   // The command can read the arguments of process 1, and where the host has its cgroups is not its business.
@@ -69,29 +130,32 @@ int close_all_but(int root, Keeper& keeper) {
   }
   must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
   drop_bounding_set();
-  Word word;
-  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
+  Word word = receive_word(keeper);
   join_cgroups(word);
-  const Plan plan = read_plan();
+  const bool prepared = start.has(wire::prepared);
+  Begun begun;
+  if (prepared) {
+    begun = prepare_view(keeper, word);
+    word = receive_word(keeper);
+  }
+  const Plan plan = prepared ? read_plan_behind(begun.still) : read_plan();
   // The one that started us and the planner must mean the same network; and listeners are for one of our own
   // alone.
   const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
   if (!agreed || (plan.has(wire::host_network) && !plan.listeners.empty())) fail(Step::read_plan, EINVAL);
   if (!plan.listeners.empty()) open_listeners(plan);  // now: these take capabilities
-  if (!plan.has(wire::privileged)) map_ids(plan, "self");
-  // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
-  become_inside_ids(plan);
-  if (!plan.has(wire::privileged)) {
-    trees.inotify = word.inotify;
-    clone_trees(plan, trees);
+  if (!prepared) {
+    take_ids(plan);
+    take_trees(plan, keeper, word, 0);
+    ::umask(0);
+    begun = {plan, begin_view(plan, trees), false};
+  } else {
+    take_trees(plan, keeper, word, begun.mounts());
   }
-  mount_fresh(plan, trees);
-  if (plan.has(wire::privileged)) {
-    die_with(keeper);  // again: to wait for one that is dead would take for ever
-    receive_trees(plan, keeper);
-  }
-  ::umask(0);
-  const int root = close_all_but(enter_view(plan, trees), keeper);
+  complete_view(plan, trees, begun.root, begun.mounts());
+  if (!begun.left_old_root) leave_old_root(begun.root);
+  seal_view(plan, begun.root);
+  const int root = close_all_but(begun.root, keeper);
   enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
@@ -143,14 +207,42 @@ int open_mounts(pid_t first) {
 }
 
 void tell(const First& first, const void* what, size_t size) {
-  if (::write(first.word, what, size) != static_cast<ssize_t>(size)) fail(Step::namespaces, errno);
+  if (size != 0 && ::write(first.word, what, size) != static_cast<ssize_t>(size))
+    fail(Step::namespaces, errno);
 }
 
 // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
 void own_table() { must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces); }
 
-OverlayWatch pass_plan_on(const First& first, Word& word) {
-  const Plan plan = read_plan();
+void map_ids_of(const First& first, const Plan& plan) {
+  Text<24> who;
+  map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+}
+
+// What of a view has been built before the call's plan came.
+struct Prepared {
+  Plan still = {};
+  int old_root = -1;
+  uint32_t mounts() const { return static_cast<uint32_t>(still.mounts.size()); }
+};
+
+Prepared pass_still_plan_on(const First& first, const Word& word) {
+  Prepared prepared{.still = read_still_plan()};
+  const bool privileged = prepared.still.has(wire::privileged);
+  if (privileged) map_ids_of(first, prepared.still);
+  tell(first, &word, sizeof word);
+  if (!privileged) return prepared;
+  clone_trees(prepared.still, trees);
+  // Before it has the trees to cover it with.
+  if (!takes_detached_layers()) prepared.old_root = find_old_root(first.mounts);
+  tell(first, trees.fd, prepared.mounts() * sizeof trees.fd[0]);
+  return prepared;
+}
+
+// `prepared`: what was built before; without anything the whole view is the call's.
+OverlayWatch pass_plan_on(const First& first, Word& word, const Prepared* prepared) {
+  const Plan plan = prepared != nullptr ? read_plan_behind(prepared->still) : read_plan();
+  const uint32_t from = prepared != nullptr ? prepared->mounts() : 0;
   const OverlayWatch watch = open_watch(plan);
   word.inotify = trees.inotify = watch.inotify;
   if (!plan.has(wire::privileged)) {
@@ -158,12 +250,11 @@ OverlayWatch pass_plan_on(const First& first, Word& word) {
     tell(first, &word, sizeof word);
     return watch;
   }
-  Text<24> who;
-  map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+  if (prepared == nullptr) map_ids_of(first, plan);
   tell(first, &word, sizeof word);  // it mounts what needs no tree of the host's while these are cloned
-  clone_trees(plan, trees, first.mounts);
+  clone_trees(plan, trees, from, {first.mounts, prepared != nullptr ? prepared->old_root : -1});
   own_table();
-  tell(first, trees.fd, plan.mounts.size() * sizeof trees.fd[0]);
+  tell(first, trees.fd + from, (plan.mounts.size() - from) * sizeof trees.fd[0]);
   return watch;
 }
 
@@ -222,8 +313,20 @@ void keep_sandbox(const wire::Start& start) {
   }
   Word word;
   OverlayWatch watch;
-  if (wait_for_plan(word)) {
-    watch = pass_plan_on(first, word);
+  Prepared prepared;
+  const bool is_prepared = start.has(wire::prepared);
+  bool goes_on = wait_for_plan(word);
+  if (goes_on && is_prepared) {
+    prepared = pass_still_plan_on(first, word);
+    word = {};
+    goes_on = wait_for_plan(word);
+    if (goes_on) {
+      take_plan_of_call(word);
+      tell(first, "c", 1);
+    }
+  }
+  if (goes_on) {
+    watch = pass_plan_on(first, word, is_prepared ? &prepared : nullptr);
     let_go(locks, first, watch);
   } else {
     kernel::pidfd_send_signal(first.pidfd, SIGKILL);

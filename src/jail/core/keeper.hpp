@@ -14,6 +14,12 @@
 //            with the keeper (parent death signal), so killing either of them kills everything.
 //   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
 //
+// A jail can be prepared for a call that is still to come (wire::prepared): then `first` builds the still
+// part of a view, lets go of the host's mounts where it can, says that it is ready, and waits. The call's
+// plan comes whole all the same, and is refused if it does not begin with what is built; `first` says that it
+// has accepted it before it does anything. So what is enforced is always the whole plan, and a supervisor
+// that heard no such word knows that nothing was started.
+//
 // The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control
 // socket. The keeper's descriptors are `first`'s too until the keeper takes a copy of the table for itself:
 // that is how the trees it cloned get there. Reports go to the supervisor over wire::control_fd, which the

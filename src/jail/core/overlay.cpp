@@ -5,6 +5,7 @@
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -115,8 +116,8 @@ bool has_flag(int fd, unsigned long flag, uint32_t index) {
   return (static_cast<unsigned long>(seen.f_flags) & flag) != 0;
 }
 
-// Before Linux 6.15 a clone can be a layer only where it is mounted. Taking it away again would wait for
-// every processor: it goes with the old root.
+// Where a clone can be a layer only if it is mounted. Taking it away again would wait for every processor: it
+// goes with the old root.
 void attach(const Layers& layers, uint32_t index) {
   for (const int clone : {layers.lower, layers.parent})
     must(kernel::move_mount(clone, AT_FDCWD, attach_point), Step::mount_overlay, index);
@@ -125,7 +126,7 @@ void attach(const Layers& layers, uint32_t index) {
 int mount_overlay(const wire::Plan& plan, uint32_t index) {
   const Mount& mount = plan.mounts[index];
   const Layers& layers = opened[index];
-  if (plan.has(wire::privileged)) attach(layers, index);
+  if (plan.has(wire::privileged) && !takes_detached_layers()) attach(layers, index);
   const int fs = must(kernel::fsopen("overlay"), Step::mount_overlay, index);
   set_layer(fs, "lowerdir", layers.lower, index);
   set_layer(fs, "upperdir", layers.upper, index);
@@ -151,6 +152,21 @@ void watch(int inotify, int overlay, uint32_t index) {
 
 }  // namespace
 
+bool takes_detached_layers() {
+  static int known = -1;
+  if (known >= 0) return known == 1;
+  utsname names{};
+  must(static_cast<int>(::syscall(SYS_uname, &names)), Step::mount_overlay);
+  unsigned version[2] = {0, 0};
+  const char* at = names.release;
+  for (unsigned& part : version) {
+    for (; *at >= '0' && *at <= '9'; ++at) part = part * 10 + static_cast<unsigned>(*at - '0');
+    if (*at == '.') ++at;
+  }
+  known = version[0] > 6 || (version[0] == 6 && version[1] >= 15) ? 1 : 0;
+  return known == 1;
+}
+
 OverlayWatch open_watch(const wire::Plan& plan) {
   OverlayWatch watch;
   for (const Mount& mount : plan.mounts)
@@ -173,20 +189,26 @@ uint32_t count_released(const OverlayWatch& watch) {
   return released;
 }
 
-void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts) {
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first) {
   if (trees.inotify < 0) return;
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     opened[i] = open_layers(plan, plan.mounts[i], i);  // all of them before the first is attached over a path
   }
+  const bool there = first.mounts >= 0 && !takes_detached_layers();
   const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
-  if (mounts >= 0) must(kernel::enter_mounts(mounts), Step::mount_overlay);
+  if (there) must(kernel::enter_mounts(first.mounts), Step::mount_overlay);
+  // The new one lies on top of it by now, and has neither our /proc nor the place.
+  if (there && first.old_root >= 0) {
+    must(::fchdir(first.old_root), Step::mount_overlay);
+    must(static_cast<int>(::syscall(SYS_chroot, ".")), Step::mount_overlay);
+  }
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind != MountKind::overlay) continue;
     trees.fd[i] = mount_overlay(plan, i);
     watch(trees.inotify, trees.fd[i], i);
   }
-  if (mounts >= 0) must(kernel::enter_mounts(home), Step::mount_overlay);
+  if (there) must(kernel::enter_mounts(home), Step::mount_overlay);
   ::close(home);
 }
 

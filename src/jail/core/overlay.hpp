@@ -24,8 +24,11 @@ OverlayWatch open_watch(const wire::Plan& plan);
 // Since the last time; does not wait.
 uint32_t count_released(const OverlayWatch& watch);
 
-// Mounts every overlay of the plan, detached, into `trees`, and has each watched. `mounts`: the mount
-// namespace of the process that gets them, in which they are made; -1: ours.
-void mount_overlays(const wire::Plan& plan, Trees& trees, int mounts);
+// Whether this kernel takes a clone for a layer that is mounted nowhere (Linux 6.15).
+bool takes_detached_layers();
+
+// Mounts every overlay of the plan, detached, into `trees`, and has each watched. `first`: the mounts of the
+// process that gets them, if they are not ours; they are made there where the kernel takes no other layers.
+void mount_overlays(const wire::Plan& plan, Trees& trees, const FirstsMounts& first);
 
 }  // namespace cloche::jail

@@ -21,18 +21,22 @@ namespace {
 using wire::Plan;
 using wire::Step;
 
-constinit wire::Storage storage{};
+// What a plan points to, and its bytes: one of the usual size is read into a buffer, cheaper than a mapping.
+struct Room {
+  wire::Storage storage;
+  char buffer[size_t{16} << 10];
+};
+constinit Room room_of_still{};
+constinit Room room_of_call{};
 
-// A plan of the usual size is read into a buffer: cheaper than a mapping.
-std::span<const char> plan_bytes() {
-  static char buffer[size_t{16} << 10];
+std::span<const char> plan_bytes(Room& room) {
   struct stat size {};
   must(::fstat(wire::plan_fd, &size), Step::read_plan);
   const auto bytes = static_cast<size_t>(size.st_size);
   if (bytes == 0 || bytes > wire::max_plan_bytes) fail(Step::read_plan, EMSGSIZE);
-  if (bytes <= sizeof buffer) {
-    if (::pread(wire::plan_fd, buffer, bytes, 0) != size.st_size) fail(Step::read_plan, EIO);
-    return {buffer, bytes};
+  if (bytes <= sizeof room.buffer) {
+    if (::pread(wire::plan_fd, room.buffer, bytes, 0) != size.st_size) fail(Step::read_plan, EIO);
+    return {room.buffer, bytes};
   }
   void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
   if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
@@ -47,10 +51,36 @@ void write_file(const char* path, const char* text, size_t size) {
 
 }  // namespace
 
-Plan read_plan() {
+namespace {
+
+Plan read_into(Room& room) {
   Plan plan;
-  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG, wire::format);
+  if (wire::decode(plan_bytes(room), room.storage, plan) != nullptr)
+    fail(Step::read_plan, EBADMSG, wire::format);
   return plan;
+}
+
+}  // namespace
+
+Plan read_plan() { return read_into(room_of_call); }
+
+Plan read_still_plan() {
+  const Plan still = read_into(room_of_still);
+  if (!wire::is_still(still)) fail(Step::read_plan, EINVAL);
+  return still;
+}
+
+Plan read_plan_behind(const Plan& still) {
+  const Plan plan = read_plan();
+  if (!wire::begins_with(plan, still)) fail(Step::begin_with_still_view, ESTALE);
+  return plan;
+}
+
+void take_plan_of_call(Word& word) {
+  if (word.cgroups != 1) fail(Step::read_plan, EINVAL);
+  must(::dup2(word.cgroup[0], wire::plan_fd), Step::read_plan);
+  ::close(word.cgroup[0]);
+  word.cgroups = 0;
 }
 
 bool wait_for_plan(Word& word) {

@@ -8,6 +8,9 @@ namespace cloche::jail {
 
 // The sealed plan of wire::plan_fd. What it points to lives as long as the process.
 wire::Plan read_plan();
+// Of a prepared jail the first of two: it has nothing of a call's. And the second, which begins with it.
+wire::Plan read_still_plan();
+wire::Plan read_plan_behind(const wire::Plan& still);
 
 // What the keeper says when the plan is there. The descriptors are in the table that both still share.
 struct Word {
@@ -19,6 +22,8 @@ struct Word {
 // The supervisor's word that the plan is there, with the ways into its cgroups; without it there is nothing
 // to do.
 bool wait_for_plan(Word& word);
+// Of a prepared jail, the second time: the descriptor that came is the call's plan.
+void take_plan_of_call(Word& word);
 
 // Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of
 // the whole machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born

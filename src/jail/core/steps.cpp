@@ -46,6 +46,7 @@ const char* name_of(Step step) {
     case Step::seccomp: return "install the system call filter";
     case Step::start_command: return "start the command";
     case Step::start_box: return "start the box";
+    case Step::begin_with_still_view: return "find the prepared view in the plan";
   }
   return "unknown step";
 }
@@ -54,7 +55,7 @@ const char* hint_for(Step step, int number) {
   switch (step) {
     case Step::namespaces:
       if (number == ENOSPC) return "no more user namespaces: raise /proc/sys/user/max_user_namespaces";
-      if (number == EPERM) {
+      if (number == EPERM || number == EACCES) {
         // What can be seen of the cause is said in its place: confine/native/probe.hpp.
         return "the kernel does not say why: it allows none in a chroot, and a seccomp filter or a security "
                "module around Cloche may forbid them";

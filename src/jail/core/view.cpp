@@ -236,6 +236,18 @@ void write_text(const Place& place, const Mount& mount, uint32_t index) {
   ::close(fd);
 }
 
+// The supervisor gets the directory by a mount of its own, which stays writable where the view's is sealed.
+// It can rename what is there, but as root make nothing: its id means nothing in this file system.
+void make_late_text(const Place& place, const Mount& mount, uint32_t index) {
+  must(::mknodat(place.parent, place.name, S_IFIFO | mount.mode, 0), Step::write_text, index);
+  must(::mknodat(place.parent, wire::late_text_name, S_IFREG | mount.mode, 0), Step::write_text, index);
+  const int directory =
+      must(kernel::open_tree(place.parent, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH),
+           Step::clone_source, index);
+  send_with({.kind = wire::ReportKind::late_text}, directory);
+  ::close(directory);
+}
+
 // A mount needs something of its own kind to sit on: a directory or an empty file. move_mount does not follow
 // a link in the last component, so one that lies there is an error.
 void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
@@ -260,6 +272,7 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       must(::symlinkat(mount.source, place.parent, place.name), Step::make_link, index);
       break;
     case MountKind::text: write_text(place, mount, index); break;
+    case MountKind::late_text: make_late_text(place, mount, index); break;
     case MountKind::tree:
     case MountKind::overlay:
     case MountKind::tmpfs:
@@ -293,41 +306,67 @@ int empty_root(unsigned attributes) {
 
 }  // namespace
 
-void clone_trees(const wire::Plan& plan, Trees& trees, int mounts) {
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+void clone_trees(const wire::Plan& plan, Trees& trees, uint32_t from, const FirstsMounts& first) {
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
-  mount_overlays(plan, trees, mounts);
+  mount_overlays(plan, trees, first);
 }
 
-void mount_fresh(const wire::Plan& plan, Trees& trees) {
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+void mount_fresh(const wire::Plan& plan, Trees& trees, uint32_t from) {
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) {
     const int mounted = fresh(plan.mounts[i], i);
     if (mounted >= 0) trees.fd[i] = mounted;
   }
 }
 
-int enter_view(const wire::Plan& plan, const Trees& trees) {
-  const bool prepared = !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
+int find_old_root(int mounts) {
+  const int home = must(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), Step::mount_overlay);
+  must(kernel::enter_mounts(mounts), Step::mount_overlay);
+  const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::mount_overlay);
+  must(kernel::enter_mounts(home), Step::mount_overlay);
+  ::close(home);
+  return root;
+}
+
+namespace {
+
+// Whether the host has one ready-made.
+bool has_root(const wire::Plan& plan) {
+  return !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
+}
+
+}  // namespace
+
+int begin_view(const wire::Plan& plan, const Trees& trees) {
   const int root =
-      prepared ? trees.fd[0] : empty_root(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+      has_root(plan) ? trees.fd[0] : empty_root(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
   must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
   Walker walker(root);
-  for (uint32_t i = prepared ? 1 : 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
-  seal_memory(root, plan);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+  return root;
+}
 
+void complete_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from) {
+  Walker walker(root);
+  for (uint32_t i = from; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+}
+
+void leave_old_root(int root) {
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);
   must(::umount2(".", MNT_DETACH), Step::leave_old_root);
   must(::chdir("/"), Step::leave_old_root);
-  if (!prepared) {  // a prepared one was read-only all along
-    mount_attr sealed{};
-    sealed.attr_set = MOUNT_ATTR_RDONLY;
-    must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
-  }
-  return root;
+}
+
+void seal_view(const wire::Plan& plan, int root) {
+  seal_memory(root, plan);
+  if (has_root(plan)) return;  // a ready-made one was read-only all along
+  mount_attr sealed{};
+  sealed.attr_set = MOUNT_ATTR_RDONLY;
+  must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
 }
 
 void cover(const char* place) {

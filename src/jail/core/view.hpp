@@ -21,17 +21,33 @@ void prepare_owner_namespace();
 // A detached clone of one source, checked, with its attributes and, run as root, its owner mapped.
 int clone_tree(const wire::Plan& plan, const wire::Mount& mount, uint32_t index);
 
-// Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
-// as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
-// mount namespace, the only place where an ordinary user may clone. `mounts`: see mount_overlays().
-void clone_trees(const wire::Plan& plan, Trees& trees, int mounts = -1);
+// The mounts of `first`, from outside.
+struct FirstsMounts {
+  int mounts = -1;    // its namespace; -1: they are our own
+  int old_root = -1;  // where a new root lies on it already
+};
+
+// Clones the sources of the plan from that mount on, checks each against what the supervisor judged and sets
+// its attributes. Run as root this happens outside, where root may reach every source and idmap it; otherwise
+// inside the new mount namespace, the only place where an ordinary user may clone. `first`: see
+// mount_overlays().
+void clone_trees(const wire::Plan& plan, Trees& trees, uint32_t from = 0, const FirstsMounts& first = {});
 
 // Mounts the file systems of the plan that are new, by the ids that they are to belong to.
-void mount_fresh(const wire::Plan& plan, Trees& trees);
+void mount_fresh(const wire::Plan& plan, Trees& trees, uint32_t from = 0);
 
-// Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one. Returns the
-// new root.
-int enter_view(const wire::Plan& plan, const Trees& trees);
+// The root of those mounts of `first`, before a new one lies on it.
+int find_old_root(int mounts);
+
+// Inside the new mount namespace: begins a view with all that this plan has. Returns its root, which lies on
+// the old one.
+int begin_view(const wire::Plan& plan, const Trees& trees);
+// Adds what the plan has from that mount on, wherever the view is by then.
+void complete_view(const wire::Plan& plan, const Trees& trees, int root, uint32_t from);
+// Makes the view the root, and lets go of the old one with every mount of the host's.
+void leave_old_root(int root);
+// The last step: nothing is added to the root any more.
+void seal_view(const wire::Plan& plan, int root);
 
 // An empty directory that no process can write over this one of the host's; nothing where it has none.
 void cover(const char* place);

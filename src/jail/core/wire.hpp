@@ -49,8 +49,12 @@ enum class MountKind : uint32_t {
   queues,     // POSIX message queues of the new ipc namespace
   root,       // a clone of the host's `source` as the root itself; only as the first entry
   overlay,    // the host's `source` with what is written in the call's own `layers` above it
+  late_text,  // a pipe where a file will be: what opens it waits, until the supervisor puts the file there
 };
-inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::overlay);
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::late_text);
+
+// Beside the pipe of a late_text: the empty file that the supervisor fills and renames over it.
+inline constexpr const char* late_text_name = ".text";
 
 // The directories in `layers`: what the command writes, and what the kernel needs beside it.
 inline constexpr const char* upper_name = "u";
@@ -145,6 +149,7 @@ struct Plan {
   const char* directory = "/";
   Identity judged_directory = {};  // what that must still be
   std::span<Mount> mounts;
+  std::span<const char> mount_bytes = {};  // all of them, as they were sent
   std::span<Rule> rules;
   std::span<Limit> limits;
   std::span<Listener> listeners;
@@ -171,7 +176,10 @@ struct Storage {
 inline constexpr uint32_t born_in_cgroup =
     1U << 3;                                // version 2: first_kept_fd is the directory to be created in
 inline constexpr uint32_t boxed = 1U << 6;  // the plan starts a box of another program
-inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed | host_network;
+// There are two plans, one after the other: the still part of a view, which is built before there is a call,
+// and then the call's own, whole, which must begin with it.
+inline constexpr uint32_t prepared = 1U << 14;
+inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed | host_network | prepared;
 inline constexpr const char* sandbox_hostname = "cloche";
 
 struct Start {
@@ -186,10 +194,18 @@ bool read_start(int argc, char** argv, Start& start);
 // nullptr when the plan is sound, else what is wrong with it. `plan` is meaningless after a complaint.
 const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 
+// Of the flags those that what is built of a still plan depends on.
+inline constexpr uint32_t still_flags = privileged | host_network;
+// Whether a still plan has nothing of a call's: no layer, and no tree of the operator's.
+bool is_still(const Plan& plan);
+// Whether what was built for `still` is what `plan` begins with, to the byte, for the same ids.
+bool begins_with(const Plan& plan, const Plan& still);
+
 // ---- reports, one message each on control_fd ----
 //
 // The other way a message is one byte: first that the plan is there, with the ways into cgroups of version 1
-// (`tasks`), later signal numbers for the command.
+// (`tasks`), later signal numbers for the command. A prepared jail is told twice, the second time with the
+// call's plan.
 // The end of that direction means: end it all.
 
 enum class ReportKind : uint32_t {
@@ -202,6 +218,9 @@ enum class ReportKind : uint32_t {
   ended,         // the command ended with `status` (as wait gives it)
   gone,          // the first process has ended and with it everything in the sandbox
   released,      // after it: the kernel has let go of `overlays` of the plan's by now
+  ready,         // of a prepared jail: the still part of the view is built
+  accepted,      // of a prepared jail, before it does anything for a call: it has heard of the plan
+  late_text,     // carries the directory of a late_text, writable whatever it is in the view
 };
 
 enum class Step : uint32_t {
@@ -243,7 +262,8 @@ enum class Step : uint32_t {
   seccomp,
   start_command,
   start_box,
-  last = start_box
+  begin_with_still_view,
+  last = begin_with_still_view
 };
 
 struct Report {

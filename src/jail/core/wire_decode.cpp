@@ -55,6 +55,7 @@ class Reader {
   }
   const char* bad() const { return bad_; }
   bool finished() const { return rest_.empty(); }
+  std::span<const char> rest() const { return rest_; }
 
  private:
   std::span<const char> rest_;
@@ -159,8 +160,10 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   plan.judged_directory = in.identity();
 
   const size_t mounts = in.count(max_mounts);
+  const std::span<const char> first_mount = in.rest();
   for (size_t i = 0; i < mounts && in.bad() == nullptr; ++i) read_mount(in, storage.mounts[i]);
   plan.mounts = std::span(storage.mounts).first(mounts);
+  plan.mount_bytes = first_mount.first(first_mount.size() - in.rest().size());
   for (size_t i = 1; i < mounts; ++i) {
     if (storage.mounts[i].kind == MountKind::root) in.refuse("a root that is not the first entry");
   }
@@ -193,6 +196,21 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   if (plan.has(privileged) && (plan.outside_uid == 0 || plan.outside_gid == 0))
     return "the command would be root outside";
   return nullptr;
+}
+
+bool is_still(const Plan& plan) {
+  for (const Mount& mount : plan.mounts) {
+    if (mount.kind == MountKind::overlay || (mount.flags & owned) != 0) return false;
+  }
+  return true;
+}
+
+bool begins_with(const Plan& plan, const Plan& still) {
+  const bool same_ids = plan.inside_uid == still.inside_uid && plan.inside_gid == still.inside_gid &&
+                        plan.outside_uid == still.outside_uid && plan.outside_gid == still.outside_gid;
+  return same_ids && (plan.flags & still_flags) == (still.flags & still_flags) &&
+         plan.mounts.size() >= still.mounts.size() && plan.mount_bytes.size() >= still.mount_bytes.size() &&
+         std::memcmp(plan.mount_bytes.data(), still.mount_bytes.data(), still.mount_bytes.size()) == 0;
 }
 
 }  // namespace cloche::wire

@@ -23,6 +23,8 @@ struct MountText {
   std::string content;
   std::string layers = {};  // of an overlay
   Identity judged_layers = {};
+
+  bool operator==(const MountText&) const = default;
 };
 
 struct RuleText {

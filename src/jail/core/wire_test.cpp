@@ -144,6 +144,85 @@ TEST(Wire, FullListsComeOutWhole) {
   expect_round_trip(plan);
 }
 
+// What a prepared jail has built serves no other plan.
+TEST(Wire, APlanBeginsWithWhatIsBuiltForItAlone) {
+  PlanText still = small_plan();
+  MountText usr{.kind = MountKind::tree, .flags = read_only};
+  usr.target = "usr";
+  usr.source = "/usr";
+  usr.judged = {1, 2};
+  MountText memory{.kind = MountKind::tmpfs, .mode = 01777};
+  memory.target = "tmp";
+  memory.size_bytes = memory.files = 1;
+  still.mounts = {usr, memory};
+  PlanText whole = still;
+  whole.argv = {"true", "more"};
+  whole.env = {"A=B"};
+  whole.flags = debugging | watched_memory;
+  MountText project{.kind = MountKind::tree, .flags = owned};
+  project.target = "project";
+  project.source = "/project";
+  whole.mounts.push_back(project);
+
+  // The storage of the two must not be one.
+  const auto begins = [](const PlanText& plan, const PlanText& with) {
+    static Storage first;
+    static Storage second;
+    const std::string bytes = encode(plan);
+    const std::string still_bytes = encode(with);
+    Plan one;
+    Plan other;
+    EXPECT_EQ(decode(bytes, first, one), nullptr);
+    EXPECT_EQ(decode(still_bytes, second, other), nullptr);
+    return begins_with(one, other);
+  };
+  EXPECT_TRUE(begins(whole, still));
+  EXPECT_TRUE(begins(still, still));
+  EXPECT_FALSE(begins(still, whole)) << "more is built than it has";
+
+  const std::function<void(PlanText&)> changes[] = {
+      [](PlanText& plan) { plan.inside_uid = 1001; },
+      [](PlanText& plan) { plan.inside_gid = 1001; },
+      [](PlanText& plan) { plan.outside_uid = 1001; },
+      [](PlanText& plan) { plan.outside_gid = 1001; },
+      [](PlanText& plan) { plan.flags |= privileged; },
+      [](PlanText& plan) { plan.flags |= host_network; },
+      [](PlanText& plan) { plan.mounts.erase(plan.mounts.begin()); },
+      [](PlanText& plan) { std::swap(plan.mounts[0], plan.mounts[1]); },
+      [](PlanText& plan) { plan.mounts[0].kind = MountKind::directory; },
+      [](PlanText& plan) { plan.mounts[0].flags |= no_exec; },
+      [](PlanText& plan) { plan.mounts[1].mode = 0700; },
+      [](PlanText& plan) { plan.mounts[1].size_bytes = 2; },
+      [](PlanText& plan) { plan.mounts[1].files = 2; },
+      [](PlanText& plan) { plan.mounts[0].judged.device = 3; },
+      [](PlanText& plan) { plan.mounts[0].judged.inode = 3; },
+      [](PlanText& plan) { plan.mounts[0].target = "opt"; },
+      [](PlanText& plan) { plan.mounts[0].source = "/opt"; },
+      [](PlanText& plan) { plan.mounts[0].content = "text"; },
+      [](PlanText& plan) { plan.mounts[0].owner_uid = 1; },
+  };
+  for (const auto& change : changes) {
+    PlanText other = whole;
+    change(other);
+    EXPECT_FALSE(begins(other, still)) << (&change - std::begin(changes));
+  }
+}
+
+TEST(Wire, AStillPlanHasNothingOfTheOperators) {
+  PlanText plan = small_plan();
+  MountText mount{.kind = MountKind::tree};
+  mount.target = "usr";
+  mount.source = "/usr";
+  plan.mounts = {mount};
+  EXPECT_TRUE(is_still(Decoded(encode(plan)).plan));
+  plan.mounts[0].flags = owned;
+  EXPECT_FALSE(is_still(Decoded(encode(plan)).plan));
+  plan.mounts[0].flags = 0;
+  plan.mounts[0].kind = MountKind::overlay;
+  plan.mounts[0].judged = plan.mounts[0].judged_layers = {1, 1};
+  EXPECT_FALSE(is_still(Decoded(encode(plan)).plan));
+}
+
 TEST(Wire, EveryTruncationIsRefused) {
   const std::string whole = encode(rich_plan());
   for (size_t size = 0; size < whole.size(); ++size) {

@@ -28,6 +28,7 @@ namespace {
 constexpr const char* header_file = "set";
 constexpr const char* changes_file = "changes";
 constexpr const char* steps_file = "steps";
+constexpr size_t most_steps_in_header = 16;
 constexpr size_t most_bytes = size_t{1} << 30;
 constexpr size_t most_name = 4096;
 
@@ -89,6 +90,11 @@ Result<void> ChangeSets::write(const std::string& id, const char* file, std::str
   return system_error("write to the change set " + id);
 }
 
+Result<void> ChangeSets::write_first(const std::string& id, const char* file, std::string_view text) const {
+  if (with_reserve([&] { return make_private_file(directory_of(id) + "/" + file, text); })) return {};
+  return errno == EEXIST ? write(id, file, text) : system_error("write to the change set " + id);
+}
+
 void ChangeSets::make_reserve() const {
   constexpr off_t reserve_bytes = off_t{4} << 20;  // the list of some 30,000 paths
   const auto file = sys::open(reserve_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
@@ -126,6 +132,7 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
   header.uid = ::geteuid();
   header.boot = boot_;
   for (StoredTree& tree : header.trees) tree.undo = {};  // that of another set is not its to remove
+  header.steps.clear();
   if (header.created_ms == 0) header.created_ms = milliseconds_now();
   const std::string directory = directory_of(header.id);
   if (!with_reserve([&] { return make_private_directories(root_); }))
@@ -145,7 +152,7 @@ Result<SetInWork> ChangeSets::begin(SetHeader header) const {
     return system_error("lock " + shown(directory), number);
   }
   mark(header.id, SetStatus::open);
-  if (const auto written = write_header(header); !written.ok()) {
+  if (const auto written = write_first(header.id, header_file, header_text(header)); !written.ok()) {
     mark(header.id, SetStatus::dropped);
     remove_tree(directory);
     return written.error();
@@ -305,18 +312,21 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
   // Who finds it removes what a killed commit leaves in the project.
   if (set.header.status == SetStatus::staged) mark(set.header.id, SetStatus::committing);
   set.header.sync = options.sync;
-  set.header.kept = count_kept_bytes(changes, verdicts, TRY(hold_trees(set.header.trees)).trees);
+  HeldTrees held = TRY(hold_trees(set.header.trees));
+  set.header.kept = count_kept_bytes(changes, verdicts, held.trees);
   if (const auto why =
           options.bounds ? make_room(*options.bounds, set.header.kept, milliseconds_now()) : std::nullopt)
     return refused(*why);
-  if (const auto made = make_undo_directories(set); !made.ok()) return refused(made.error().what);
-  const HeldTrees held = TRY(hold_trees(set.header.trees));
+  if (const auto made = make_undo_directories(set, held); !made.ok()) return refused(made.error().what);
   if (const auto why = why_held_by_live_call(state_, held.trees, changes, verdicts)) return refused(*why);
-  TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, planned.left)));
+  const auto written = set.header.status == SetStatus::open ? &ChangeSets::write_first : &ChangeSets::write;
+  TRY((this->*written)(set.header.id, changes_file, changes_text(changes, verdicts, planned.left)));
   CommitOptions recorded = options;
   recorded.before_first = [&](const std::vector<Step>& steps) -> Result<void> {
     if (options.before_first) TRY(options.before_first(steps));
-    TRY(write(set.header.id, steps_file, steps_text(steps)));
+    const bool are_few = !steps.empty() && steps.size() <= most_steps_in_header;
+    set.header.steps = are_few ? steps : std::vector<Step>();
+    if (!are_few) TRY((this->*written)(set.header.id, steps_file, steps_text(steps)));
     TRY(set_status(set, SetStatus::committing));
     return sync_store(options.sync);
   };
@@ -325,28 +335,31 @@ Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
   return committed;
 }
 
-Result<void> ChangeSets::make_undo_directories(SetInWork& set) const {
+Result<void> ChangeSets::make_undo_directories(SetInWork& set, HeldTrees& held) const {
+  bool is_any_in_project = false;
   for (size_t i = 0; i < set.header.trees.size(); ++i) {
     StoredTree& tree = set.header.trees[i];
-    const OwnedFd project = TRY(open_known(tree.project));
-    const OwnedFd source = TRY(open_known(tree.source));
-    if (!are_on_one_mount(source.get(), project.get())) tree.transfer = Transfer::copy;
+    const int project = held.trees[i].project;
+    if (!are_on_one_mount(held.trees[i].source, project)) tree.transfer = Transfer::copy;
     std::string path = undo_directory(set.header, i);
     if (!make_private_directories(path)) return system_error("make " + shown(path));
-    const OwnedFd own = TRY(sys::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    const bool is_own = are_on_one_mount(own.get(), project.get());
-    const std::string in_project = std::string(commit_directory) + set.header.id;
-    if (!is_own) {
+    OwnedFd undo = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    if (!are_on_one_mount(undo.get(), project)) {
+      is_any_in_project = true;
+      const std::string in_project = std::string(commit_directory) + set.header.id;
       path = tree.project.path + "/" + in_project;
       tree.undo = {.path = path};  // known before it is there: a recovery looks for it
       TRY(write_header(set.header));
-      (void)remove_entry(project.get(), in_project);  // of an attempt that was killed
-      if (::mkdirat(project.get(), in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
+      (void)remove_entry(project, in_project);  // of an attempt that was killed
+      if (::mkdirat(project, in_project.c_str(), 0700) != 0) return system_error("make " + shown(path));
+      undo = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     }
-    tree.undo = TRY(know_directory(path));
-    if (!is_own) set.header.places.push_back(tree.undo);
+    tree.undo = TRY(know_held(undo.get(), path));
+    if (keeps_in_project(tree)) set.header.places.push_back(tree.undo);
+    held.hold_undo(i, tree, std::move(undo));
   }
-  return write_header(set.header);
+  // Before the first step all of it is written once more.
+  return is_any_in_project ? write_header(set.header) : Result<void>();
 }
 
 // What could not be copied stays, and is used from there until an operator's command can copy or remove it.
@@ -371,7 +384,11 @@ Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) 
   SetHeader header = set.header;
   header.status = committed.end == CommitEnd::committed ? SetStatus::committed : SetStatus::staged;
   if (committed.end == CommitEnd::committed) {
-    TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
+    if (header.steps.empty()) {
+      TRY(write(header.id, steps_file, steps_text(committed.steps)));
+    } else {
+      header.steps = committed.steps;
+    }
     header.ended_ns = committed.ended_ns;
     note_kept(set.header.kept);
   }
@@ -454,8 +471,11 @@ Result<StoredSet> ChangeSets::find(const std::string& id) const {
   StoredSet set{.header = TRY(read_header(directory_of(id)))};
   const auto changes = read_private_file(directory_of(id) + "/" + changes_file, most_bytes);
   if (changes.ok()) TRY(parse_changes(changes.value(), set));
-  const auto steps = read_private_file(directory_of(id) + "/" + steps_file, most_bytes);
-  if (steps.ok()) set.steps = TRY(parse_steps(steps.value()));
+  set.steps = set.header.steps;
+  if (set.steps.empty()) {
+    const auto steps = read_private_file(directory_of(id) + "/" + steps_file, most_bytes);
+    if (steps.ok()) set.steps = TRY(parse_steps(steps.value()));
+  }
   for (const Step& step : set.steps) {
     if (step.tree >= set.header.trees.size())
       return refusal("the steps of the change set " + id + " are damaged");

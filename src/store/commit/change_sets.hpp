@@ -124,6 +124,9 @@ class ChangeSets {
   std::string directory_of(const std::string& id) const { return root_ + "/" + id; }
   Result<SetHeader> read_header(const std::string& directory) const;
   Result<void> write(const std::string& id, const char* file, std::string_view text) const;
+  // The same of a file that is not there yet in a set that is open: nobody relies on it before its status
+  // says more. One of an earlier try is replaced.
+  Result<void> write_first(const std::string& id, const char* file, std::string_view text) const;
   Result<void> write_header(const SetHeader& header) const;
   Result<void> sync_store(FileSync sync) const;
   Result<void> drop_held(SetInWork& set) const;
@@ -132,7 +135,8 @@ class ChangeSets {
   std::string undo_directory(const SetHeader& header, size_t tree) const {
     return directory_of(header.id) + "/undo-" + std::to_string(tree);
   }
-  Result<void> make_undo_directories(SetInWork& set) const;
+  // They are held with the trees from then on.
+  Result<void> make_undo_directories(SetInWork& set, HeldTrees& held) const;
   Result<void> leave_project(SetInWork& set, const Committed& committed) const;
   // An Error: something may be left in a project, or the project cannot be opened.
   Result<void> remove_commit_directories(const SetHeader& header) const;

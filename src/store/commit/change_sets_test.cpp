@@ -31,6 +31,38 @@ TEST(ChangeSets, TextsKeepEverything) {
   for (size_t size = 0; size < text.size(); ++size) EXPECT_FALSE(parse_header(text.substr(0, size)).ok());
 }
 
+// Of a small commit they are in the header, and no second file is written.
+TEST(ChangeSets, FewStepsAreInTheHeader) {
+  for (const size_t count : {1, 16, 17}) {
+    Model after;
+    for (size_t i = 0; i < count; ++i) after["f" + std::to_string(i)] = a_file("new");
+    StoreScene scene({}, after);
+    ASSERT_TRUE(scene.commit().ok());
+    const StoredSet set = scene.last();
+    EXPECT_EQ(set.steps.size(), count);
+    EXPECT_EQ(set.header.steps.size(), count <= 16 ? count : 0);
+    const std::string file = scene.state + "/changes/" + set.header.id + "/steps";
+    EXPECT_EQ(::access(file.c_str(), F_OK) == 0, count > 16);
+    for (const Step& step : set.steps) EXPECT_NE(step.placed.inode, 0U);
+    const auto plan = plan_undo(set, {});
+    ASSERT_TRUE(plan.ok()) << describe(plan.error());
+    scene.undo_by(plan.value(), set.header.id);
+    EXPECT_EQ(read_tree(scene.project), scene.before);
+  }
+}
+
+// As it was stored before the header had the steps.
+TEST(ChangeSets, HeadersWithoutStepsAreRead) {
+  const SetHeader header{.id = "a", .label = "run/c-0001", .ended_ns = 5};
+  std::string text = header_text(header);
+  ASSERT_TRUE(text.starts_with("cloche-changes-3") && text.ends_with(std::string_view("\0"
+                                                                                      "0"
+                                                                                      "\0",
+                                                                                      3)));
+  text.replace(0, 16, "cloche-changes-2").resize(text.size() - 2);
+  EXPECT_EQ(parse_header(text).value(), header);
+}
+
 TEST(ChangeSets, UndoRestoresTheTreeAndIsUndoneItself) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     StoreScene scene = random_scene(seed + 100);

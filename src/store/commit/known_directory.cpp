@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/sys/directory.hpp"
@@ -19,13 +20,12 @@ bool is_same_directory(const KnownDirectory& one, const KnownDirectory& other) {
 }
 
 Result<KnownDirectory> know_held(int fd, const std::string& path) {
-  struct stat seen {};
-  struct statx birth {};
-  if (::fstat(fd, &seen) != 0) return system_error("look at " + shown(path));
-  KnownDirectory directory{path, seen.st_dev, seen.st_ino};
-  const bool is_known =
-      ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
-  if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
+  struct statx seen {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &seen) != 0)
+    return system_error("look at " + shown(path));
+  KnownDirectory directory{path, ::makedev(seen.stx_dev_major, seen.stx_dev_minor), seen.stx_ino};
+  if ((seen.stx_mask & STATX_BTIME) != 0)
+    directory.born_ns = seen.stx_btime.tv_sec * 1'000'000'000 + seen.stx_btime.tv_nsec;
   return directory;
 }
 

@@ -12,7 +12,8 @@ namespace cloche {
 namespace {
 
 // The first field of every text: another format is refused and not guessed at.
-constexpr std::string_view format = "cloche-changes-2";
+constexpr std::string_view format = "cloche-changes-3";
+constexpr std::string_view without_steps = "cloche-changes-2";  // in the header; else the same
 
 class FieldWriter {
  public:
@@ -48,6 +49,10 @@ class FieldWriter {
     number(items.size());
     for (const T& item : items) fields(*this, item);
   }
+  template <typename T>
+  void list_of_steps(const std::vector<T>& items) {
+    list(items);
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -57,7 +62,11 @@ class FieldWriter {
 // Remembers the first problem: fields after it are empty, and the caller asks once, at the end.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view text) : rest_(text) { is_good_ = field() == format; }
+  explicit FieldReader(std::string_view text) : rest_(text) {
+    const std::string_view named = field();
+    has_steps_ = named == format;
+    is_good_ = has_steps_ || named == without_steps;
+  }
 
   void text(std::string& value) { value = field(); }
   template <std::integral T>
@@ -99,6 +108,10 @@ class FieldReader {
     if (is_good_) items.reserve(count);
     for (size_t i = 0; i < count && is_good_; ++i) fields(*this, items.emplace_back());
   }
+  template <typename T>
+  void list_of_steps(std::vector<T>& items) {
+    if (has_steps_) list(items);
+  }
   Result<void> finish(const char* what) const {
     if (is_good_ && rest_.empty()) return {};
     return Error{.cause = Cause::internal, .what = std::string("the stored ") + what + " cannot be read"};
@@ -118,6 +131,7 @@ class FieldReader {
 
   std::string_view rest_;
   bool is_good_ = true;
+  bool has_steps_ = false;
 };
 
 // Of each struct what is stored, in its order. One list serves both ways: what is written is const.
@@ -223,6 +237,7 @@ void fields(auto& io, A<SetHeader> auto& header) {
   io.number(header.kept.ignored);
   io.list(header.trees);
   io.list(header.places);
+  io.list_of_steps(header.steps);
 }
 
 void list_changes(auto& io, auto& changes, auto& verdicts, auto& left) {
@@ -274,6 +289,14 @@ Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
                           keeps_in_project(tree) ? Transfer::copy : Transfer::rename});
   }
   return held;
+}
+
+void HeldTrees::hold_undo(size_t number, const StoredTree& tree, OwnedFd undo) {
+  CommitTree& held = trees[number];
+  held.undo = undo.get();
+  held.transfer = tree.transfer;
+  held.keeping = keeps_in_project(tree) ? Transfer::copy : Transfer::rename;
+  fds.push_back(std::move(undo));
 }
 
 std::vector<TreeLayers> HeldTrees::layers(const std::vector<StoredTree>& stored,

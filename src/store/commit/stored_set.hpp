@@ -72,6 +72,8 @@ struct SetHeader {
   KeptBytes kept = {};
   std::vector<StoredTree> trees = {};
   std::vector<KnownDirectory> places = {};  // private directories that are removed with the set
+  // Of its commit, where they are few; many are in a file of their own, which is written anew less often.
+  std::vector<Step> steps = {};
 
   bool operator==(const SetHeader&) const = default;
 };
@@ -117,6 +119,8 @@ struct HeldTrees {
   std::vector<OwnedFd> fds = {};
   std::vector<CommitTree> trees = {};
 
+  // Of the tree of this number, for which it was just made.
+  void hold_undo(size_t number, const StoredTree& tree, OwnedFd undo);
   // With their sources as upper layers. `stored`: the trees that are held.
   std::vector<TreeLayers> layers(const std::vector<StoredTree>& stored, OverlayAttributes attributes) const;
 };

@@ -1,6 +1,7 @@
 #include "store/config/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/json/json_writer.hpp"
 #include "base/lists.hpp"
@@ -295,6 +296,45 @@ Result<void> read_undo(Settings& settings, const SettingEntry& entry) {
   return {};
 }
 
+Result<void> read_pool(Settings& settings, const SettingEntry& entry) {
+  const JsonValue& value = entry.member.value;
+  size_t said = 0;
+  const char* end = value.text.data() + value.text.size();
+  const auto [at, problem] = std::from_chars(value.text.data(), end, said);
+  if (!value.is_number() || problem != std::errc{} || at != end || said > most_pool)
+    return wrong(entry, "is not a number from 0 to " + std::to_string(most_pool));
+  settings.pool.of(entry.source) = {said, origin_of(entry)};
+  return {};
+}
+
+// Nothing: "auto".
+Result<std::optional<size_t>> call_bound(const SettingEntry& entry, const JsonMember& member, size_t most) {
+  using Bound = std::optional<size_t>;
+  const std::string name = entry.member.name + "." + member.name;
+  if (member.value.is_string() && member.value.text == "auto") return Bound();
+  const auto read = parse_count(name, member.value.text);
+  const bool is_written = member.value.is_string() || member.value.is_number();
+  if (is_written && read.ok() && read.value() <= most) return Bound(static_cast<size_t>(read.value()));
+  return json_error(entry.file.path, member.line,
+                    name + " is not \"auto\" and no number from 1 to " + std::to_string(most));
+}
+
+Result<void> read_calls(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_object()) return wrong(entry, "is not an object");
+  CallBounds bounds;
+  for (const auto& member : entry.member.value.members) {
+    if (member.name == "at_once") {
+      bounds.at_once = TRY(call_bound(entry, member, most_calls_at_once));
+    } else if (member.name == "waiting") {
+      bounds.waiting = TRY(call_bound(entry, member, most_calls_waiting));
+    } else {
+      return wrong(entry, "has an unknown member " + json_quote(shown(member.name, 80)));
+    }
+  }
+  take_first(settings.calls, entry, bounds, calls_json(bounds));
+  return {};
+}
+
 Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
   for (const auto& limit : TRY(read_limit_settings(entry.member.value, entry.file.path))) {
     const Origin origin{Origin::Kind::file, file_line(entry.file.path, limit.line)};
@@ -347,8 +387,12 @@ constexpr SettingRow table[] = {
     {"hide", "a list of patterns of paths", "patterns; all of them count", together,
      read_list<&Settings::hide, fault_of_hidden>},
     {"undo", "{\"count\": N, \"bytes\": SIZE, \"ignored_bytes\": SIZE}", "", managed_first, read_undo},
+    {"calls", "{\"at_once\": N, \"waiting\": N}", "", managed_first, read_calls},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
+    {"pool", "a number from 0 to 16", "less than what holds without it", "the smallest", read_pool},
+    {"warm", "a list of python3 and python3:MODULE,...", "", together,
+     read_list<&Settings::warm, fault_of_warm>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
@@ -368,6 +412,16 @@ Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file
   return {};
 }
 
+// As Python writes it: a.b_c.
+bool is_module(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  for (bool first = true; const char c : name) {
+    if (c == '.' ? first : !is_letter(c) && (first || c < '0' || c > '9')) return false;
+    first = c == '.';
+  }
+  return !name.empty() && name.back() != '.';
+}
+
 std::string json_of(const ConfigValue<uint64_t>& given, LimitId id) {
   return json_quote(show_limit(id, given.value));
 }
@@ -380,9 +434,32 @@ std::string_view live_directory(std::string_view item) {
   return item;
 }
 
+Texts modules_of_warm(std::string_view item) {
+  Texts modules;
+  const size_t colon = item.find(':');
+  if (colon == item.npos) return modules;
+  for (item.remove_prefix(colon + 1);; item.remove_prefix(modules.back().size() + 1)) {
+    modules.emplace_back(item.substr(0, item.find(',')));
+    if (modules.back().size() == item.size()) return modules;
+  }
+}
+
+std::string_view fault_of_warm(std::string_view item) {
+  if (item.substr(0, item.find(':')) != "python3") return "has another program than python3";
+  const Texts modules = modules_of_warm(item);
+  return std::ranges::all_of(modules, is_module) ? "" : "has something else than modules after python3:";
+}
+
 std::string undo_json(const UndoBounds& bounds) {
   return "{\"count\":" + std::to_string(bounds.count) + ",\"bytes\":" + json_quote(show_size(bounds.bytes)) +
          ",\"ignored_bytes\":" + json_quote(show_size(bounds.ignored_bytes)) + "}";
+}
+
+std::string calls_json(const CallBounds& bounds) {
+  const auto written = [](const std::optional<size_t>& bound) {
+    return bound ? std::to_string(*bound) : json_quote("auto");
+  };
+  return "{\"at_once\":" + written(bounds.at_once) + ",\"waiting\":" + written(bounds.waiting) + "}";
 }
 
 std::string_view name_of(ConfigSource source) {
@@ -418,6 +495,21 @@ Result<Settings> settings_of(const ConfigFiles& files) {
   TRY(read_file(settings, files.user, ConfigSource::user));
   TRY(read_file(settings, files.project, ConfigSource::project));
   return settings;
+}
+
+Setting<size_t> pool_of(const Settings& settings, const std::optional<size_t>& asked, size_t usual) {
+  const auto& [managed, user, project] = settings.pool;
+  Setting<size_t> pool{.value = asked.value_or(usual)};
+  if (asked) pool.origin = {Origin::Kind::flag, "--pool"};
+  const auto take = [&](const ConfigValue<size_t>& said) {
+    if (pool.is_set()) pool.overruled.push_back({std::to_string(pool.value), pool.origin});
+    pool.value = said.value;
+    pool.origin = said.origin;
+  };
+  if (user && !asked) take(*user);
+  if (managed && (!pool.is_set() || managed->value < pool.value)) take(*managed);
+  if (project && project->value < pool.value) take(*project);
+  return pool;
 }
 
 Writes background_writes(const Settings& settings, Writes writes) {

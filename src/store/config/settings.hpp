@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "model/backend.hpp"
 #include "model/call.hpp"
+#include "model/call_bounds.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "model/undo_bounds.hpp"
@@ -102,6 +103,7 @@ struct Settings {
   Setting<Texts> live_paths = {};                          // below a workspace: written without a layer
   Setting<Texts> hide = {};                                // of the shown trees, what no call reads
   Setting<UndoBounds> undo = {};
+  Setting<CallBounds> calls = {};          // that run and wait in one gateway
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles
@@ -110,6 +112,8 @@ struct Settings {
   Setting<Texts> net =
       {};                 // hosts as --net names them, of every command and call whose profile has a network
   Texts net_ranges = {};  // where they may lead besides, in the plan's spelling
+  ValuesBySource<size_t> pool = {};        // sandboxes that are prepared ahead of calls
+  Setting<Texts> warm = {};                // programs that wait for their call, in a server
   Setting<Texts> secret_grants = {};       // secrets that skills may name in their hints
   Setting<Texts> approved_executors = {};  // whose code:exec needs no approval
   ValuesBySource<std::string> default_profile = {};
@@ -138,8 +142,19 @@ std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
 
+// How many sandboxes are prepared ahead of calls: what a flag or a program asks for, else what the operator's
+// files say, else what the front end has. The managed file is a bound for it, and so is the project's.
+inline constexpr size_t most_pool = 16;
+Setting<size_t> pool_of(const Settings& settings, const std::optional<size_t>& asked, size_t usual);
+// What is wrong with an item of the key `warm`, or of --warm; empty: nothing.
+std::string_view fault_of_warm(std::string_view item);
+// The modules of "python3:numpy,pandas".
+Texts modules_of_warm(std::string_view item);
+
 // As the key `undo` is written.
 std::string undo_json(const UndoBounds& bounds);
+// As the key `calls` is; "auto" is what nothing says.
+std::string calls_json(const CallBounds& bounds);
 
 // A setting with what a flag or a program asks for: the stricter of the two where a file sets it, else the
 // flag. The smaller value is the stricter one.

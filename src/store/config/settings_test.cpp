@@ -48,6 +48,7 @@ std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
 std::string shown(Writes value) { return std::string(name_of(value)); }
 std::string shown(const UndoBounds& value) { return undo_json(value); }
+std::string shown(const CallBounds& value) { return calls_json(value); }
 
 // "value origin" and, for each value that lost, " <value origin"
 template <auto field>
@@ -76,6 +77,7 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   const auto dotfiles = told<&Settings::dotfiles>;
   const auto writes = told<&Settings::writes>;
   const auto undo = told<&Settings::undo>;
+  const auto calls = told<&Settings::calls>;
   const auto durable = told<&Settings::durable>;
   const auto record = told<&Settings::record>;
   const Row rows[] = {
@@ -124,6 +126,10 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
 
       {"", "", "", "writes", writes, "commit default"},
       {"", "\"commit\"", "", "writes", writes, "commit U:1"},
+      {"", "", "", "calls", calls, "{\"at_once\":\"auto\",\"waiting\":\"auto\"} default"},
+      {"", "{\"at_once\": 3}", "", "calls", calls, "{\"at_once\":3,\"waiting\":\"auto\"} U:1"},
+      {"{\"waiting\": \"9\"}", "{\"at_once\": 3}", "", "calls", calls,
+       "{\"at_once\":\"auto\",\"waiting\":9} M:1 <{\"at_once\":3,\"waiting\":\"auto\"} U:1"},
       {"", "", "", "undo", undo, "{\"count\":50000,\"bytes\":\"2G\",\"ignored_bytes\":\"4G\"} default"},
       {"", "{\"count\": 5, \"bytes\": \"1M\"}", "", "undo", undo,
        "{\"count\":5,\"bytes\":\"1M\",\"ignored_bytes\":\"4G\"} U:1"},
@@ -201,7 +207,9 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"default_profile": "workspace-write"})", "P:1: default_profile can only be tightened"},
       {R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})",
        "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
+      {R"({"warm": ["python3"]})", "P:1: warm cannot be set by a project"},
       {R"({"undo": {}})", "P:1: undo cannot be set by a project"},
+      {R"({"calls": {}})", "P:1: calls cannot be set by a project"},
       {R"({"profiles_dir": "/p"})", "P:1: profiles_dir cannot be set by a project"},
       {R"({"executors_dir": "/p"})", "P:1: executors_dir cannot be set by a project"},
       {R"({"autonomy": "full"})",
@@ -231,6 +239,33 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
   }
 }
 
+TEST(Settings, TheProjectOnlyLowersThePool) {
+  struct Row {
+    const char* managed;
+    const char* user;
+    const char* project;
+    std::optional<size_t> asked;
+    const char* comes_to;
+  };
+  const Row rows[] = {
+      {"", "", "", {}, "2 default"},  {"", "", "", 5, "5 --pool"},  {"", "4", "", {}, "4 U:1"},
+      {"", "4", "", 1, "1 --pool"},   {"", "1", "", 6, "6 --pool"}, {"3", "4", "", {}, "3 M:1"},
+      {"3", "1", "", {}, "1 U:1"},    {"3", "", "", {}, "3 M:1"},   {"0", "4", "", 8, "0 M:1"},
+      {"", "4", "8", {}, "4 U:1"},    {"", "4", "1", {}, "1 P:1"},  {"", "", "0", {}, "0 P:1"},
+      {"", "", "9", {}, "2 default"}, {"", "", "1", 6, "1 P:1"},
+  };
+  for (const auto& row : rows) {
+    const auto file = [](const std::string& value) {
+      return value.empty() ? "" : "{\"pool\": " + value + "}";
+    };
+    const Settings settings_read = settings({file(row.managed), file(row.user), file(row.project)});
+    const auto pool = pool_of(settings_read, row.asked, 2);
+    EXPECT_EQ(std::to_string(pool.value) + " " + text_of(pool.origin), row.comes_to);
+  }
+  for (const char* text : {"17", "-1", "1.5", "\"2\"", "true", "1e1"})
+    EXPECT_FALSE(read({.user = "{\"pool\": " + std::string(text) + "}"}).ok()) << text;
+}
+
 TEST(Settings, EveryFileMayHideAndNoneTakesBack) {
   const auto settings =
       read({.managed = R"({"hide": ["a"]})", .user = R"({"hide": ["b"]})", .project = R"({"hide": ["c"]})"});
@@ -249,7 +284,17 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {"{\n\"nonsense\": 1}", "U:2: unknown key \"nonsense\""},
       {"{\"durable\": true,\n\"durable\": true}", "U:2"},
       {R"({"enabled": "yes"})", "U:1: enabled is not true or false"},
+      {R"({"warm": ["ruby"]})", "U:1: warm has another program than python3"},
+      {R"({"warm": ["python3:a", "python3:../b"]})",
+       "U:1: warm has something else than modules after python3:"},
       {R"({"undo": 5})", "U:1: undo is not an object"},
+      {R"({"calls": 5})", "U:1: calls is not an object"},
+      {R"({"calls": {"at_once": 0}})", "U:1: calls.at_once is not \"auto\" and no number from 1 to 1024"},
+      {R"({"calls": {"at_once": "many"}})",
+       "U:1: calls.at_once is not \"auto\" and no number from 1 to 1024"},
+      {R"({"calls": {"waiting": 100001}})",
+       "U:1: calls.waiting is not \"auto\" and no number from 1 to 100000"},
+      {R"({"calls": {"most": 1}})", R"(U:1: calls has an unknown member "most")"},
       {R"({"undo": {"bytes": "x"}})", "U:1: undo.bytes is no size"},
       {R"({"undo": {"count": 0}})", "U:1: undo.count is no number"},
       {R"({"undo": {"size": 1}})", R"(U:1: undo has an unknown member "size")"},
@@ -453,6 +498,20 @@ TEST(Settings, EveryLimitHasItsNameInTheFile) {
     const Settings read = settings({.user = text});
     EXPECT_TRUE(read.limits[static_cast<size_t>(row.id)].user) << row.name;
   }
+}
+
+TEST(Settings, ModulesOfAWarmPythonStandBehindItsName) {
+  const std::pair<const char*, Texts> rows[] = {{"python3", {}},
+                                                {"python3:numpy", {"numpy"}},
+                                                {"python3:numpy,xml.dom,_a1", {"numpy", "xml.dom", "_a1"}}};
+  for (const auto& [item, modules] : rows) {
+    EXPECT_EQ(fault_of_warm(item), "") << item;
+    EXPECT_EQ(modules_of_warm(item), modules) << item;
+  }
+  for (const char* item :
+       {"", "python", "python3:", "python3:,", "python3:a,", "python3:a,,b", "python3:a.", "python3:.a",
+        "python3:a..b", "python3:1a", "python3:a-b", "python3:a;b", "python3:a b"})
+    EXPECT_NE(fault_of_warm(item), "") << item;
 }
 
 TEST(Settings, CommentsAreFine) {

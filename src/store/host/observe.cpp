@@ -421,10 +421,10 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
 }
 
 Result<std::vector<std::string>> mount_points() {
-  constexpr size_t most_bytes = 16 << 20;
+  const auto table = mount_table();
+  if (!table) return system_error("read the mount table");
   std::vector<std::string> points;
-  for (auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", most_bytes))))
-    points.push_back(std::move(mount.point));
+  for (const auto& mount : *table) points.push_back(mount.point);
   return points;
 }
 

@@ -2,7 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -12,6 +15,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "base/sys/directory.hpp"
@@ -67,7 +71,8 @@ Identity identity_of(const struct stat& seen) {
           seen.st_ctim.tv_nsec};
 }
 
-bool is_current(std::string_view manifest) {
+// Until one is not as it should be.
+bool all_of(std::string_view manifest, const std::function<bool(const char* path, const Identity&)>& check) {
   if (manifest.empty()) return false;
   manifest.remove_prefix(1);
   while (!manifest.empty()) {
@@ -76,14 +81,30 @@ bool is_current(std::string_view manifest) {
     std::memcpy(&then, manifest.data(), sizeof then);
     manifest.remove_prefix(sizeof then);
     const size_t end = manifest.find('\0');
-    if (end == std::string_view::npos) return false;
-    struct stat seen {};
-    if (::lstat(manifest.data(), &seen) != 0) return false;
-    const Identity now = identity_of(seen);
-    if (std::memcmp(&now, &then, sizeof now) != 0) return false;
+    if (end == std::string_view::npos || !check(manifest.data(), then)) return false;
     manifest.remove_prefix(end + 1);
   }
   return true;
+}
+
+bool is_current(std::string_view manifest) {
+  return all_of(manifest, [](const char* path, const Identity& then) {
+    struct stat seen {};
+    if (::lstat(path, &seen) != 0) return false;
+    const Identity now = identity_of(seen);
+    return std::memcmp(&now, &then, sizeof now) == 0;
+  });
+}
+
+constexpr size_t most_manifest_bytes = 4 << 20;
+
+// Not one that a server or another host may change.
+bool is_local(const char* path) {
+  constexpr unsigned long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+                                     TMPFS_MAGIC};
+  struct statfs seen {};
+  return ::statfs(path, &seen) == 0 &&
+         std::ranges::find(local, static_cast<unsigned long>(seen.f_type)) != std::end(local);
 }
 
 class Builder {
@@ -188,7 +209,7 @@ Result<Skeleton> open_current(const std::string& home) {
     return system_error("trust " + home, EPERM);
   }
   if (::flock(skeleton.lock.get(), LOCK_SH | LOCK_NB) != 0) return system_error("hold " + home);
-  const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", 4 << 20));
+  const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", most_manifest_bytes));
   if (!is_current(manifest)) return system_error("use " + home, ESTALE);
   struct statfs below {};
   skeleton.has_devices = manifest.front() == with_devices && ::fstatfs(skeleton.lock.get(), &below) == 0 &&
@@ -267,16 +288,45 @@ std::string folder_in(const std::string& state) { return state + "/skeletons"; }
 
 void clear_skeletons(const std::string& state) { clean(folder_in(state), std::numeric_limits<int>::max()); }
 
+std::string skeleton_home(const ConfinementPlan& plan, SkeletonPart part, const std::string& state) {
+  const auto entries = entries_of(plan, part);
+  return state.empty() || entries.empty() ? "" : folder_in(state) + "/" + key_of(entries, part);
+}
+
 Result<Skeleton> take_skeleton(const ConfinementPlan& plan, SkeletonPart part, const std::string& state) {
   if (state.empty()) return system_error("keep a skeleton", ENOENT);
-  const auto entries = entries_of(plan, part);
-  if (entries.empty()) return Skeleton{};
-  const std::string folder = folder_in(state);
-  const std::string home = folder + "/" + key_of(entries, part);
+  const std::string home = skeleton_home(plan, part, state);
+  if (home.empty()) return Skeleton{};
   auto current = open_current(home);
   if (current.ok()) return current;
-  TRY(build(entries, part, folder, home));
+  TRY(build(entries_of(plan, part), part, folder_in(state), home));
   return open_current(home);
+}
+
+SkeletonWatch::SkeletonWatch()
+    : inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)), sees_all_(inotify_.get() >= 0) {}
+
+void SkeletonWatch::add(const Skeleton& skeleton) {
+  const bool is_new = !skeleton.root.empty() && watched_.insert(skeleton.root).second;
+  if (is_new && sees_all_) sees_all_ = watch(skeleton);
+}
+
+bool SkeletonWatch::watch(const Skeleton& skeleton) {
+  const auto manifest = sys::read_file_at(skeleton.lock.get(), "manifest", most_manifest_bytes);
+  if (!manifest.ok()) return false;
+  constexpr uint32_t changes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVE |
+                               IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW;
+  const bool all = all_of(manifest.value(), [&](const char* path, const Identity&) {
+    return is_local(path) && ::inotify_add_watch(inotify_.get(), path, changes) >= 0;
+  });
+  return all && is_current(manifest.value());  // what changed before it was watched
+}
+
+bool SkeletonWatch::is_unchanged() const { return sees_all_ && !has_seen_one(); }
+
+bool SkeletonWatch::has_seen_one() const {
+  pollfd event{inotify_.get(), POLLIN, 0};
+  return sees_all_ && ::poll(&event, 1, 0) != 0;
 }
 
 }  // namespace cloche

@@ -9,6 +9,8 @@
 // a shared lock on its skeletons until it has ended, and only a skeleton that no call holds is deleted.
 #pragma once
 
+#include <atomic>
+#include <set>
 #include <string>
 
 #include "base/result.hpp"
@@ -30,6 +32,33 @@ struct Skeleton {
 // Built where it is missing. An Error (there is no state directory, or it cannot be written) means that the
 // view must be built from its parts; it is not a reason to refuse.
 Result<Skeleton> take_skeleton(const ConfinementPlan& plan, SkeletonPart part, const std::string& state);
+
+// Where that part of such a plan is kept; empty: the plan has nothing for it, or there is no state directory.
+// Looks at nothing.
+std::string skeleton_home(const ConfinementPlan& plan, SkeletonPart part, const std::string& state);
+
+// Says without a look at each file that none has changed of which skeletons have copies. It says so only
+// where the kernel sees every change: on a file system of this host's own, where all of them are watched. A
+// write through a mapping of the file it does not see before the file is closed or its times change.
+class SkeletonWatch {
+ public:
+  SkeletonWatch();
+  SkeletonWatch(const SkeletonWatch&) = delete;
+  SkeletonWatch& operator=(const SkeletonWatch&) = delete;
+
+  // By one thread; the others may ask meanwhile.
+  void add(const Skeleton& skeleton);
+  bool is_unchanged() const;
+  // It sees all changes, and has seen one.
+  bool has_seen_one() const;
+
+ private:
+  bool watch(const Skeleton& skeleton);
+
+  OwnedFd inotify_;
+  std::set<std::string> watched_ = {};
+  std::atomic<bool> sees_all_;
+};
 
 // Deletes those that were begun and never finished, or replaced, and that no call holds.
 void clear_skeletons(const std::string& state);

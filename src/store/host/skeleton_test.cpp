@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "base/sys/directory.hpp"
@@ -132,6 +133,50 @@ TEST_F(SkeletonTest, APartWithoutEntriesIsNoDirectory) {
                 {.kind = EntryKind::tree, .target = "/etc/granted", .source = path_, .owned = true}};
   EXPECT_EQ(take(SkeletonPart::etc).root, "") << "/etc is the host's own, and nothing may cover it";
   EXPECT_NE(take(SkeletonPart::root).root, "");
+}
+
+TEST_F(SkeletonTest, IsKeptWhereThePlanSays) {
+  for (const SkeletonPart part : {SkeletonPart::root, SkeletonPart::etc})
+    EXPECT_EQ(take(part).root, skeleton_home(plan_, part, state()) + "/root");
+  EXPECT_EQ(skeleton_home(plan_, SkeletonPart::etc, ""), "");
+}
+
+TEST_F(SkeletonTest, AWatchSeesWhateverChangesAFile) {
+  const std::string services = path_ + "/etc/services";
+  const std::function<void()> changes[] = {
+      [&] { write("etc/services", "ssh 23/tcp\n"); },
+      [&] { EXPECT_EQ(::chmod(services.c_str(), 0600), 0); },
+      [&] { EXPECT_EQ(::unlink(services.c_str()), 0); },
+      [&] { fs::rename(path_ + "/etc/alternatives/README", services); },
+      [&] { fs::rename(services, path_ + "/moved"); },
+      [&] { write("etc/alternatives/new", "text"); },
+      [&] {
+        fs::create_hard_link(services, path_ + "/other");
+        std::ofstream(path_ + "/other", std::ios::app) << "more";
+      },
+  };
+  for (const auto& change : changes) {
+    write("etc/services", "ssh 22/tcp\n");
+    write("etc/alternatives/README", "text");
+    fs::permissions(services, fs::perms(0644));
+    fs::remove(path_ + "/other");
+    SkeletonWatch watch;
+    watch.add(take());
+    EXPECT_TRUE(watch.is_unchanged() && !watch.has_seen_one()) << (&change - std::begin(changes));
+    EXPECT_EQ(content(services), "ssh 22/tcp\n");
+    EXPECT_TRUE(watch.is_unchanged()) << "it was read";
+    change();
+    EXPECT_TRUE(!watch.is_unchanged() && watch.has_seen_one()) << (&change - std::begin(changes));
+  }
+}
+
+TEST_F(SkeletonTest, AWatchThatComesTooLateSaysNothing) {
+  const Skeleton old = take();
+  write("etc/services", "ssh 23/tcp, and more\n");
+  SkeletonWatch watch;
+  watch.add(old);
+  EXPECT_FALSE(watch.is_unchanged());
+  EXPECT_FALSE(watch.has_seen_one());
 }
 
 TEST_F(SkeletonTest, TheRootIsOneWorkspacesAndEtcIsForAll) {

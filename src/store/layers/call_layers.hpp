@@ -71,8 +71,8 @@ class CallLayers {
   // After the end: what of it the call left as it was is no change of the call.
   void take_back_approved();
 
-  // What earlier calls left, while nothing waits for this one (layer_place.hpp).
-  void clear_ended() const { place_.clear_ended(); }
+  // Where those of other calls are (layer_place.hpp).
+  const std::string& root() const { return place_.root(); }
 
   // Where this path is by now: the host may have renamed a tree, or a directory around it, while the call
   // ran. The trees are known by what is held of them, and from here on by their new paths.

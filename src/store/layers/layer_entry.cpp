@@ -211,7 +211,11 @@ Result<void> set_modified(const LayerEntry& entry, int64_t ns) {
   return attribute_error("set the time of", entry);
 }
 
-bool set_mode(int held, unsigned mode) { return ::chmod(in_proc(held).c_str(), mode) == 0; }
+// By its name only where it is held without being open.
+bool set_mode(int held, unsigned mode) {
+  if (::fchmod(held, mode) == 0) return true;
+  return errno == EBADF && ::chmod(in_proc(held).c_str(), mode) == 0;
+}
 
 Result<void> set_mode(const LayerEntry& entry, unsigned mode) {
   const OwnedFd held = open_child(entry.directory, entry.name, O_PATH);

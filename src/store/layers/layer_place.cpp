@@ -74,7 +74,10 @@ bool empty_ended(int directory) {
     if (!layer) return errno == ENOENT;
     const bool has_upper = ::unlinkat(layer.get(), wire::upper_name, AT_REMOVEDIR) != 0 && errno != ENOENT;
     if (has_upper || !empty_work(layer.get())) return false;
-    if (name == first_number) continue;
+    if (name == first_number) {  // and with a new upper one
+      ::mkdirat(layer.get(), wire::upper_name, 0700);
+      continue;
+    }
     ::unlinkat(layer.get(), wire::work_name, AT_REMOVEDIR);
     if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) return false;
   }
@@ -152,8 +155,8 @@ Result<LayerPlace> LayerPlace::make(const std::string& root) {
   return place;
 }
 
-void LayerPlace::clear_ended() const {
-  const std::string parent = root_ + running;
+void clear_ended_layers(const std::string& root) {
+  const std::string parent = root + running;
   for (const auto& name : names_in(parent)) {
     if (!name.starts_with(ended)) continue;
     const std::string path = parent + "/" + name;
@@ -161,7 +164,7 @@ void LayerPlace::clear_ended() const {
     if (!held.ok() || ::flock(held.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
     if (!stands_at(path, held.value().get())) continue;  // emptied by another call, and in use by a third
     if (!empty_ended(held.value().get()) ||
-        ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, (root_ + spare).c_str(), RENAME_NOREPLACE) != 0)
+        ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, (root + spare).c_str(), RENAME_NOREPLACE) != 0)
       remove_tree(path);
   }
 }

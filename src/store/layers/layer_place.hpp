@@ -31,8 +31,7 @@ class LayerPlace {
   LayerPlace& operator=(const LayerPlace&) = delete;
   ~LayerPlace();
 
-  // Empties what calls have left that ended before, for a later one. Bounded: nothing of theirs is read.
-  void clear_ended() const;
+  const std::string& root() const { return root_; }
 
   const std::string& directory() const { return directory_; }
   int held() const { return held_.get(); }
@@ -48,6 +47,9 @@ class LayerPlace {
   std::string directory_ = {};  // empty: nothing is to be removed
   OwnedFd held_ = {};           // with the lock
 };
+
+// Empties what calls have left that ended before, for a later one. Bounded: nothing of theirs is read.
+void clear_ended_layers(const std::string& root);
 
 // What lies in `stored` and belongs to no set and no call that runs: what removing a set has left.
 void remove_orphans(const std::string& root, const std::function<bool(const std::string& id)>& is_known);

@@ -30,7 +30,7 @@ void add_links(const std::string& directory, const Trail& trail, int depth, std:
   for (const auto& member : names.members()) {
     const std::string path = directory + "/" + member.name;
     if (member.kind == NameKind::link) places.push_back(place_behind(path));
-    if (leads_to_directory(path)) inside.push_back(path);
+    if (member.kind != NameKind::other && leads_to_directory(path)) inside.push_back(path);
   }
   for (const auto& sub : names.subdirectories()) {
     if (!sub.trail.empty() && depth < deepest)

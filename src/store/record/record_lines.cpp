@@ -145,6 +145,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
     out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
   out.end_array();
   field(out, "proof", outcome.proof);
+  if (outcome.started) out.member("start", name_of(*outcome.started));
   add_usage(out, outcome.usage);
   add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
     field(out.begin_object(), "by", name_of(denial.by), max_item_bytes / 2);

@@ -9,7 +9,6 @@
 #include <cerrno>
 
 #include "base/sys/path.hpp"
-#include "base/sys/sys.hpp"
 
 namespace cloche {
 namespace {
@@ -56,20 +55,12 @@ bool MountCache::may_be_from(const Seen& directory, const Seen& path) {
   return same || directory.major == 0 || path.major == 0;
 }
 
-const MountCache::Table& MountCache::table() {
-  if (!table_) {
-    constexpr size_t most_bytes = 16 << 20;
-    const auto text = sys::read_file("/proc/self/mountinfo", most_bytes);
-    table_ = text.ok() ? Table(read_mount_table(text.value())) : Table();
-  }
-  return *table_;
-}
-
 bool MountCache::is_mounted_from(const std::string& directory, const std::string& path) {
   if (!may_be_from(look_at_existing(directory), look_at_existing(path))) return false;
-  if (!table()) return true;  // it cannot be ruled out
-  const auto tree = path_in_file_system(*table(), directory);
-  const auto place = path_in_file_system(*table(), path);
+  if (!table_) table_ = mount_table();
+  if (!table_) return true;  // it cannot be ruled out
+  const auto tree = path_in_file_system(*table_, directory);
+  const auto place = path_in_file_system(*table_, path);
   return tree && place && tree->device == place->device && is_beneath(tree->path, place->path) &&
          !is_beneath(directory, path);
 }

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,14 +36,11 @@ class MountCache {
   bool is_mounted_from(const std::string& directory, const std::string& path);
 
  private:
-  using Table = std::optional<std::vector<Mount>>;  // none: it cannot be read
-
   static bool may_be_from(const Seen& directory, const Seen& path);
   const Seen& look_at_existing(const std::string& path);
-  const Table& table();
 
   std::map<std::string, Seen> seen_;
-  std::optional<Table> table_;
+  std::shared_ptr<const std::vector<Mount>> table_;  // of the first look at it
 };
 
 }  // namespace cloche

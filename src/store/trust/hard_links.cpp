@@ -12,7 +12,6 @@
 namespace cloche {
 namespace {
 
-constexpr size_t most_table_bytes = 16U << 20;
 constexpr int levels = 2;  // commands/NAME.json
 
 bool is_of_the_system(const std::string& path) {
@@ -65,8 +64,8 @@ bool could_lie_in(const std::vector<Mount>& table, const std::string& file,
 std::vector<std::string> that_could_lie_in(const std::vector<std::string>& trees,
                                            std::vector<std::string> files) {
   if (files.empty()) return files;
-  const auto text = sys::read_file("/proc/self/mountinfo", most_table_bytes);
-  const std::vector<Mount> table = text.ok() ? read_mount_table(text.value()) : std::vector<Mount>{};
+  const auto known = mount_table();
+  const std::vector<Mount> table = known ? *known : std::vector<Mount>{};
   std::erase_if(files, [&](const std::string& file) {
     const auto held = sys::hold(file);
     return held.ok() && !could_lie_in(table, held.value().path, trees);
