@@ -174,6 +174,12 @@ os.kill(os.getpid(), signal.SIGUSR1)
 signal.raise_signal(signal.SIGUSR1)
 signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
 print(len(heard))
+for group in (os.getpgrp(), 0):
+    os.kill(-group, signal.SIGUSR1)
+    for wait in range(200):
+        if len(heard) == (4 if group else 5): break
+        time.sleep(0.01)
+print(len(heard))
 child = subprocess.Popen(['sleep', '60']); child.kill(); print(child.wait())
 group = subprocess.Popen(['sh', '-c', 'sleep 60 & sleep 60; :'], start_new_session=True)
 time.sleep(0.2); os.killpg(group.pid, signal.SIGTERM); print(group.wait())
@@ -183,7 +189,7 @@ print(subprocess.run(['timeout', '0.1', 'sleep', '60']).returncode)
 )";
   for (const char* abi : {"1", "2", "5", "6"}) {
     const Ran ran = alone(abi, script);
-    EXPECT_EQ(ran.out, "EPERM\nEPERM\nEPERM\nEPERM\n3\n-9\n-15\nended\n124\n") << abi << ran.err;
+    EXPECT_EQ(ran.out, "EPERM\nEPERM\nEPERM\nEPERM\n3\n5\n-9\n-15\nended\n124\n") << abi << ran.err;
     EXPECT_EQ(::kill(victim.pid(), 0), 0) << abi;
     int status = 0;
     EXPECT_EQ(::waitpid(victim.pid(), &status, WNOHANG), 0) << "the victim was ended, ABI " << abi;

@@ -17,6 +17,8 @@ struct Answer {
   int error = 0;  // an errno, or
   int64_t value = 0;
   bool goes_on = false;  // the kernel carries the call out
+  int asking = -1;       // a pidfd of the asking process, which is sent the signal after the answer
+  int signal = 0;
 };
 
 Answer add_watch(const WardenPeer& peer, const WardenRequest& asked);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int most_tries = 4;  // of a chain of parents that changes while it is looked up
 constexpr size_t most_parents = 256;
+constexpr int last_signal = 64;
 
 struct FileText {
   char text[4096] = {};
@@ -89,12 +90,24 @@ bool is_descendant(pid_t process) {
   return false;
 }
 
+// A pidfd of a process that the command has started; -1 with errno.
+int hold(pid_t process) {
+  const int held = kernel::pidfd_open(process);
+  if (held < 0 && errno != ESRCH) errno = EPERM;
+  if (held < 0 || is_descendant(process)) return held;
+  ::close(held);
+  errno = EPERM;
+  return -1;
+}
+
 // 0 or an errno.
+int send_by(int held, int number) {
+  return ::syscall(SYS_pidfd_send_signal, held, number, nullptr, 0) == 0 ? 0 : errno;
+}
+
 int send_to(pid_t process, int number) {
-  const Handle held(kernel::pidfd_open(process));
-  if (held.missing()) return errno == ESRCH ? ESRCH : EPERM;
-  if (!is_descendant(process)) return EPERM;
-  return ::syscall(SYS_pidfd_send_signal, held.get(), number, nullptr, 0) == 0 ? 0 : errno;
+  const Handle held(hold(process));
+  return held.missing() ? errno : send_by(held.get(), number);
 }
 
 // What a list of a directory is made of.
@@ -106,11 +119,13 @@ struct Listed {
 };
 constexpr size_t name_at = offsetof(Listed, type) + 1;
 
-// The members that are the command's; ESRCH when there is none.
-int send_to_group(pid_t group, int number) {
+// To the members that are the command's; ESRCH when there is none. The asking process, if it is one, is left
+// for later: a signal would end its wait for the answer, and on older kernels make it ask again.
+Answer send_to_group(const WardenPeer& peer, pid_t group, int number) {
   const Handle all(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (all.missing()) return EPERM;
-  int answer = ESRCH;
+  if (all.missing()) return {.error = EPERM};
+  const pid_t asking = process_of(peer);
+  Answer answer{.error = ESRCH};
   alignas(Listed) static char room[8192];
   for (long got = 0; (got = ::syscall(SYS_getdents64, all.get(), room, sizeof room)) > 0;) {
     for (long at = 0; at < got;) {
@@ -119,34 +134,46 @@ int send_to_group(pid_t group, int number) {
       const pid_t process = number_at(room + at + name_at);
       at += entry.size;
       if (process <= 0 || ::syscall(SYS_getpgid, process) != group) continue;
-      const int sent = send_to(process, number);
-      if (sent == 0 || (answer == ESRCH && sent != ESRCH)) answer = sent;
+      int sent = 0;
+      if (process == asking && answer.asking < 0) {
+        answer.asking = hold(process);
+        answer.signal = number;
+        if (answer.asking < 0) sent = errno;
+      } else {
+        sent = send_to(process, number);
+      }
+      if (sent == 0 || (answer.error == ESRCH && sent != ESRCH)) answer.error = sent;
     }
   }
   return answer;
 }
 
-int send(const WardenRequest::Signal& asked) {
-  if (asked.process == -1 || asked.process == INT_MIN) return EPERM;  // whoever may be reached
+Answer send(const WardenPeer& peer, const WardenRequest::Signal& asked) {
+  if (asked.process == -1 || asked.process == INT_MIN) return {.error = EPERM};  // whoever may be reached
+  if (asked.number < 0 || asked.number > last_signal) return {.error = EINVAL};
   // A thread of another process has no number that can be held.
-  if (asked.thread != 0 && asked.thread != asked.process) return EPERM;
-  return asked.process > 0 ? send_to(asked.process, asked.number)
-                           : send_to_group(-asked.process, asked.number);
+  if (asked.thread != 0 && asked.thread != asked.process) return {.error = EPERM};
+  return asked.process > 0 ? Answer{.error = send_to(asked.process, asked.number)}
+                           : send_to_group(peer, -asked.process, asked.number);
 }
 
 // See the theory of operation.
 bool is_for_itself(const WardenPeer& peer, const WardenRequest::Signal& asked) {
   if (asked.process == 0) return asked.thread == 0 || asked.thread == peer.thread;
-  if (asked.process < 0)
-    return asked.thread == 0 && ::syscall(SYS_getpgid, peer.thread) == -int64_t{asked.process};
-  return asked.process == process_of(peer);
+  return asked.process > 0 && asked.process == process_of(peer);
 }
 
 }  // namespace
 
 Answer judge_signal(const WardenPeer& peer, const WardenRequest::Signal& asked) {
   if (is_for_itself(peer, asked) && peer.is_waiting()) return {.goes_on = true};
-  return {.error = send(asked)};
+  return send(peer, asked);
+}
+
+void signal_asking(const Answer& given) {
+  if (given.asking < 0) return;
+  send_by(given.asking, given.signal);
+  ::close(given.asking);
 }
 
 }  // namespace cloche::jail

@@ -7,9 +7,11 @@
 // away, so what is the same both times was a chain of living processes all the while. The signal is sent by
 // the pidfd, never by a number.
 //
-// One thing the kernel is let go on with: a signal of a process to itself, and to the group that it is in.
-// Their numbers cannot be given to others while it waits for the answer, no memory is read for whom they
-// mean, and every member of the group is of the session that the command began.
+// One thing the kernel is let go on with: a signal of a process to itself, whose number cannot be given to
+// another while it waits for the answer, and one to its own group that names none (0), whose members are of
+// the session that the command began. A group that is named, its own too, could be left by another thread in
+// the meantime and its number be taken by others: so its members are looked up, and the asking process itself
+// is signalled after it was answered.
 #pragma once
 
 #include "jail/boxes/inotify_proxy.hpp"
@@ -19,5 +21,8 @@
 namespace cloche::jail {
 
 Answer judge_signal(const WardenPeer& peer, const WardenRequest::Signal& asked);
+
+// What the answer still owes the one who asked.
+void signal_asking(const Answer& given);
 
 }  // namespace cloche::jail

@@ -124,6 +124,7 @@ void answer_one(int listener) {
   out.reply.error = -given.error;
   out.reply.val = given.value;
   ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
+  signal_asking(given);
 }
 
 }  // namespace cloche::jail
