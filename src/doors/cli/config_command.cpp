@@ -63,7 +63,8 @@ Setting<Landlock> landlock_under(const Switches& switches, const Settings& setti
   if (wanted == Landlock::optional) return in_place_of(settings.landlock, wanted, settings.missing.origin);
   return in_place_of(settings.landlock, wanted,
                      switches.required ? Origin{Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"}
-                                       : settings.isolation.origin);
+                     : settings.isolation.managed ? settings.isolation.origin
+                                                  : settings.missing.origin);
 }
 
 // Of the files', the flag's and the profile's level the highest.

@@ -165,7 +165,9 @@ Landlock landlock_wanted(const Settings& settings, const Switches& switches) {
   const bool managed_may =
       (landlock.managed && landlock.managed->value == Landlock::optional) ||
       (!landlock.managed && missing.managed && missing.managed->value == Missing::degrade);
-  if (settings.isolation.managed && !managed_may) return Landlock::required;
+  const bool managed_refuses =
+      settings.isolation.managed || (missing.managed && missing.managed->value == Missing::refuse);
+  if (managed_refuses && !managed_may) return Landlock::required;
   if (landlock.is_set()) return landlock.value;
   return missing.value == Missing::degrade ? Landlock::optional : Landlock::required;
 }

@@ -150,6 +150,8 @@ TEST(LandlockWanted, IsRequiredUnlessTheOperatorSaysOtherwise) {
       {{.user = R"({"landlock": "required", "missing": "degrade"})"}, required},
       {{.managed = R"({"isolation": "namespace"})", .user = R"({"missing": "degrade"})"}, required},
       {{.managed = R"({"isolation": "namespace"})", .user = R"({"landlock": "optional"})"}, required},
+      {{.managed = R"({"missing": "refuse"})", .user = R"({"landlock": "optional"})"}, required},
+      {{.managed = R"({"missing": "refuse", "landlock": "optional"})"}, optional},
       {{.managed = R"({"isolation": "namespace", "landlock": "optional"})"}, optional},
       {{.managed = R"({"isolation": "namespace", "missing": "degrade"})"}, optional},
   };
