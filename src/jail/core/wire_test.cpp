@@ -135,6 +135,7 @@ TEST(Wire, WhatGoesInComesOut) {
 TEST(Wire, FullListsComeOutWhole) {
   PlanText plan = small_plan();
   plan.mounts.assign(max_mounts, {.target = "t"});
+  plan.landlock_abi = 1;
   plan.rules.assign(max_rules, {Access::read, "/r"});
   plan.limits.assign(max_limits, {1, 2});
   plan.programs.assign(max_programs, "/p");
