@@ -127,6 +127,7 @@ TEST_F(McpEnding, CallsThatHavePrintedMuch) {
 
 // What was read and had not begun is told so.
 TEST_F(McpEnding, WhatWaitsIsAnsweredWithAnError) {
+  scene.configure(R"({"calls": {"at_once": 16}})");
   McpClient client(scene);
   client.shake_hands();
   client.warm_up();

@@ -204,14 +204,14 @@ len(inspect.stack()), len(traceback.extract_stack())'''.split('\n'):
 )py";
 
 TEST_P(McpWarm, IsWhatAStartForTheCallIs) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   expect_same(client, expressions);
 }
 
 // Some as root and the rest as an ordinary user, where there are both.
 TEST_P(McpWarm, SmallProgramsPrintFailAndEndTheSame) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   const std::vector<std::string> programs = small_programs();
   EXPECT_GE(programs.size(), 200U);
@@ -221,7 +221,7 @@ TEST_P(McpWarm, SmallProgramsPrintFailAndEndTheSame) {
 
 // By what is random at a start, and by what one could leave behind.
 TEST_P(McpWarm, NoCallHasAnythingOfAnother) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   const std::string random =
       "import random, uuid, secrets, tempfile\nprint(random.random(), uuid.uuid4(), secrets.token_hex(), "
@@ -249,7 +249,7 @@ TEST_P(McpWarm, NoCallHasAnythingOfAnother) {
 }
 
 TEST_P(McpWarm, AnInterpreterThatWasKilledOrStoppedCostsAColdStart) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   const std::string one = "exit_code: 0\nstdout: 1\n\nstderr: ";
   for (const int number : {SIGKILL, SIGSTOP}) {
@@ -270,7 +270,7 @@ TEST_P(McpWarm, AnInterpreterThatWasKilledOrStoppedCostsAColdStart) {
 
 // Another process of the same user has opened the pipe, and written to it.
 TEST_P(McpWarm, AnInterpreterThatWasSpokenToCostsAColdStart) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   const std::string one = "exit_code: 0\nstdout: 1\n\nstderr: ";
   for (const bool lets_go : {true, false}) {
@@ -291,7 +291,7 @@ TEST_P(McpWarm, AnInterpreterThatWasSpokenToCostsAColdStart) {
 // In the one that waits, and nowhere else; what cannot be imported says so where it is used.
 TEST_P(McpWarm, ModulesAreImportedBeforeTheScriptIsThere) {
   const std::string modules = "python3:decimal,xml.dom.minidom,no_such_module";
-  McpClient client(scene, {"--run", run, "--warm", modules});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", modules});
   client.shake_hands();
   const std::string print =
       "import sys\nprint([name in sys.modules for name in ('decimal', 'xml.dom.minidom', "
@@ -315,7 +315,7 @@ TEST_P(McpWarm, ModulesAreImportedBeforeTheScriptIsThere) {
 }
 
 TEST_P(McpWarm, WhatMustBeAFileWhenItIsOpenedIsStartedForTheCall) {
-  McpClient client(scene, {"--run", run, "--warm", "python3"});
+  McpClient client(scene, {"--run", run, "--pool", "0", "--warm", "python3"});
   client.shake_hands();
   EXPECT_EQ(ask_warm(client, "print(1)"), "exit_code: 0\nstdout: 1\n\nstderr: ");
   for (const auto& code :
@@ -327,7 +327,7 @@ TEST_P(McpWarm, WhatMustBeAFileWhenItIsOpenedIsStartedForTheCall) {
 }
 
 TEST_P(McpWarm, TheKeyDoesItToo) {
-  scene.configure(R"({"warm": ["python3"]})");
+  scene.configure(R"({"warm": ["python3"], "pool": 0})");
   McpClient client(scene, {"--run", run});
   client.shake_hands();
   EXPECT_EQ(ask_warm(client, "print(1)"), "exit_code: 0\nstdout: 1\n\nstderr: ");

@@ -1,10 +1,13 @@
 // `cloche run --writes commit` and `stage`: the host sees the old state while a command runs, and afterwards
 // what the judge let through; what the host did meanwhile is never overwritten; nothing reaches the project
 // later by another way.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "run/fixture.hpp"
 
@@ -89,6 +92,20 @@ TEST_P(Commit, NothingWrittenIsNoChange) {
   EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));
   EXPECT_EQ(std::distance(fs::directory_iterator(layers()), {}), 1) << "they are not used again";
   EXPECT_TRUE(fs::exists(layers().parent_path() / "spare")) << "they are not used again";
+}
+
+TEST_P(Commit, ACallThatWroteNothingWaitsForNoCommit) {
+  EXPECT_EQ(changes(after("echo text > f").json), Paths{"created f"});
+  std::vector<int> held;  // as a commit has them that takes long
+  for (const auto& lock : fs::directory_iterator(fs::path(state_home(as())) / "cloche" / "commit-locks")) {
+    held.push_back(::open(lock.path().c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_EQ(::flock(held.back(), LOCK_EX | LOCK_NB), 0) << lock.path();
+  }
+  EXPECT_FALSE(held.empty());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(exited(cloche_run({"--writes", "commit"}, {"cat", "f"}), 0));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8)) << "it waited for the locks";
+  for (const int fd : held) ::close(fd);
 }
 
 TEST_P(Commit, TheHostSeesTheOldStateMeanwhile) {

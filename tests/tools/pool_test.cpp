@@ -82,7 +82,7 @@ TEST_P(Pool, WhateverHappensToASandboxThatWaitsTheCallIsMade) {
 }
 
 TEST_P(Pool, GarbageOnItsSocketCostsAColdStart) {
-  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const Call says = {"run_script", script("echo here")};
   const auto answers = calls({says, {"garbage"}, says, says}, "1");
   ASSERT_EQ(answers.size(), 3U);
   for (const auto& answer : answers) EXPECT_EQ(answer.exit_code(), 0) << answer.result();
@@ -95,7 +95,7 @@ TEST_P(Pool, WhatTheUserMountedHeCanUnmount) {
   const std::string place = scene_root() / "mounted";
   fs::create_directory(place);
   fs::permissions(place, fs::perms::all);
-  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const Call says = {"run_script", script("echo here")};
   const Words in_own_mounts = is_root()
                                   ? Words{"/usr/bin/unshare", "-m"}
                                   : Words{"/usr/bin/unshare", "-Um", "--map-current-user", "--keep-caps"};
@@ -110,7 +110,7 @@ TEST_P(Pool, WhatTheUserMountedHeCanUnmount) {
 }
 
 TEST_P(Pool, DoctorSaysWhatWaitsAndWhatItWasGoodFor) {
-  const Call says = {"run_shell", R"({"cmd": "echo here"})"};
+  const Call says = {"run_script", script("echo here")};
   const auto answers = calls({says, says, says, {"doctor"}}, "2");
   ASSERT_EQ(answers.size(), 3U);
   std::string said;

@@ -137,6 +137,13 @@ class Settling {
  private:
   Result<ChangesOutcome> judge_and_commit(const ConfinementPlan& plan) {
     for (const ViewEntry* entry : live_trees(plan)) outcome_.live.push_back(entry->source);
+    // A call that wrote nothing waits for no other's commit: there is nothing of it that could come together
+    // with that.
+    if (terms_.is_released && !layers_.continued()) {
+      TRY(let_go());
+      const ReadChanges first = TRY(read_changes(trees_, {.entries = 0}));
+      if (first.set.changes.empty() && first.is_exact()) return nothing();
+    }
     // From here to the last rename no other call commits to these trees: what is judged together must come
     // together.
     std::vector<ChangedTree> roots;

@@ -103,7 +103,7 @@ bool is_as_safe(const struct stat& parts, const struct stat& beside, uid_t calle
 
 std::vector<std::string> Installation::folders() const {
   std::vector<std::string> all = {std::string(parent_of(jail))};
-  if (parent_of(program) != all.front()) all.emplace_back(parent_of(program));
+  if (!program.empty() && parent_of(program) != all.front()) all.emplace_back(parent_of(program));
   return all;
 }
 
