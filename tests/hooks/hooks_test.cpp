@@ -74,6 +74,12 @@ TEST_P(OldLandlock, TheOperatorMayDoWithoutItAndIsToldEachTime) {
       EXPECT_TRUE(contains(ran.out + ran.err, "the layer landlock is missing here")) << ran.out << ran.err;
     }
   }
+  // A device 0:0 takes no capability, and Landlock alone would refuse it.
+  const Ran marked = run_with("0", {"--writes", "live"}, {"sh", "-c", "mkfifo pipe && mknod mark c 0 0"},
+                              R"({"landlock": "optional"})");
+  EXPECT_EQ(marked.exit_code, 1) << marked.err;
+  EXPECT_TRUE(fs::exists(scene().workspace() / "pipe"));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "mark"));
   const Ran ran = run_with("2", {"--json"}, {"/bin/true"}, R"({"landlock": "optional"})");
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_TRUE(contains(ran.out, "landlock-abi2")) << "where it is, it holds: " << ran.out;

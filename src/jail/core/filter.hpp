@@ -631,6 +631,30 @@ constexpr Filter compile_truncation_filter(Architecture architecture = this_arch
   return out.finish();
 }
 
+// For a command without Landlock, which gives none the right to it: refuses device nodes. One kind, 0:0,
+// takes no capability, and an overlay takes it for a mark that what has its name is deleted.
+constexpr Filter compile_device_nodes_filter(Architecture architecture = this_architecture) {
+  using detail::To;
+  constexpr uint32_t file_type = 0170000, character = 0020000, block = 0060000;
+  detail::Assembler out;
+  const auto refuse_devices = [&](unsigned mode) {
+    out.load_argument(mode);
+    out.mask(file_type);
+    out.if_equal(character, To::refuse);
+    out.if_equal(block, To::refuse, To::allow);
+  };
+  out.load_number();
+  if (number_of(Call::mknod, architecture) != no_call) {
+    const size_t another = out.unless_equal_skip(static_cast<uint32_t>(number_of(Call::mknod, architecture)));
+    refuse_devices(1);
+    out.land_when_false(another);
+  }
+  out.if_equal(static_cast<uint32_t>(number_of(Call::mknodat, architecture)), To::next, To::allow);
+  refuse_devices(2);
+  return out.finish();
+}
+
+inline constexpr Filter device_nodes_filter = compile_device_nodes_filter();
 inline constexpr Filter owned_signals_filter = compile_owned_signals_filter();
 inline constexpr Filter truncation_filter = compile_truncation_filter();
 inline constexpr Filter network_sockets_filter = compile_network_sockets_filter();

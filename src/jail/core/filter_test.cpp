@@ -170,6 +170,7 @@ const std::vector<Variant> asking_on_aarch64 = [] {
        Architecture::aarch64, true}};
 }();
 constexpr Filter aarch64_truncation_filter = compile_truncation_filter(Architecture::aarch64);
+constexpr Filter aarch64_device_nodes_filter = compile_device_nodes_filter(Architecture::aarch64);
 constexpr Filter aarch64_owned_signals_filter = compile_owned_signals_filter(Architecture::aarch64);
 constexpr Filter aarch64_network_sockets_filter = compile_network_sockets_filter(Architecture::aarch64);
 
@@ -825,6 +826,33 @@ TEST(Filter, BelowTheThirdLandlockNothingIsEmptiedThatWasNotOpenedToBeWritten) {
       if (!number) continue;
       EXPECT_EQ(interpret(code_of(filter), call(*number, row.arguments)), row.allowed ? allow : eperm)
           << *number << " " << row.arguments[0] << " " << row.arguments[1] << " " << row.arguments[2];
+    }
+  }
+}
+
+TEST(Filter, WithoutLandlockNoDeviceNodeIsMade) {
+  const struct {
+    int number;
+    Arguments arguments;
+    bool allowed;
+  } rows[] = {{SYS_mknod, {7, S_IFCHR | 0600, 0}, false},
+              {SYS_mknod, {7, S_IFBLK | 0600, 0}, false},
+              {SYS_mknod, {7, (uint64_t{1} << 32) | S_IFCHR, 0}, false},
+              {SYS_mknod, {7, S_IFIFO | 0600, 0}, true},
+              {SYS_mknod, {7, S_IFSOCK | 0600, 0}, true},
+              {SYS_mknod, {S_IFCHR, 0600, 0}, true},
+              {SYS_mknodat, {3, 7, S_IFCHR | 0600, 0}, false},
+              {SYS_mknodat, {3, 7, S_IFBLK, 0}, false},
+              {SYS_mknodat, {3, S_IFCHR, S_IFREG | 0600, 0}, true},
+              {SYS_read, {S_IFCHR, S_IFCHR, S_IFCHR}, true}};
+  for (const auto& row : rows) {
+    for (const auto architecture : {Architecture::x86_64, Architecture::aarch64}) {
+      const Filter& filter =
+          architecture == Architecture::x86_64 ? device_nodes_filter : aarch64_device_nodes_filter;
+      const auto number = number_on(architecture, row.number);
+      if (!number) continue;
+      EXPECT_EQ(interpret(code_of(filter), call(*number, row.arguments)), row.allowed ? allow : eperm)
+          << *number << " " << row.arguments[1] << " " << row.arguments[2];
     }
   }
 }

@@ -208,6 +208,9 @@ int install_filter(std::span<const sock_filter> code, unsigned flags) {
 
 void filter_calls(const wire::Plan& plan) {
   const bool watched = plan.has(wire::watched_memory);
+  // Landlock gives no command the right to one.
+  if (plan.landlock_abi == 0)
+    must(install_filter({device_nodes_filter.code.data(), device_nodes_filter.size}, 0), Step::seccomp);
   const Filter& filter = plan.has(wire::debugging) ? (watched ? watched_debugging_filter : debugging_filter)
                                                    : (watched ? watched_command_filter : command_filter);
   must(install_filter({filter.code.data(), filter.size}, 0), Step::seccomp);
