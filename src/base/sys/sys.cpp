@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <memory>
 #include <utility>
 
 #include "base/sys/path.hpp"
@@ -59,13 +60,14 @@ Result<std::string> read_all(int fd, size_t most) {
 
 Result<std::string> read_beginning(int fd, size_t most) {
   std::string text;
-  std::array<char, 16384> buffer;
+  constexpr size_t piece = 16384;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(piece);  // a caller may have left us a small stack
   while (text.size() < most) {
-    const ssize_t got = ::read(fd, buffer.data(), std::min(buffer.size(), most - text.size()));
+    const ssize_t got = ::read(fd, buffer.get(), std::min(piece, most - text.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read");
     if (got == 0) break;
-    text.append(buffer.data(), static_cast<size_t>(got));
+    text.append(buffer.get(), static_cast<size_t>(got));
   }
   return text;
 }
