@@ -100,7 +100,8 @@ struct Options {
   std::vector<std::string> pass_env = {};     // names of variables that calls get
   std::vector<std::string> net = {};          // hosts that calls may reach; as --net
   std::vector<Limit> limits = {};
-  // What has no member here: flags of `cloche call`, a word each, as "--hide=.env".
+  // What has no member here: flags of `cloche call`, a word each, as "--hide=.env"; and of `cloche mcp`,
+  // whose calls begin sooner, "--pool=N" and "--warm=python3".
   std::vector<std::string> flags = {};
   std::vector<Function> functions = {};
 

@@ -3,6 +3,7 @@ import ctypes
 import json
 import sys
 import threading
+import time
 
 library = ctypes.CDLL(sys.argv[1])
 APPROVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
@@ -102,6 +103,20 @@ for thread in threads:
     thread.join()
 expect(len(answers) == 6 and all(answer["stdout"] == f"{n * 1000}\n" for n, answer in answers), "threads", answers)
 library.cloche_close(gateway)
+
+# A program that stays says so, and its calls find a sandbox, or a Python, that waited.
+gateway, error = opened(b'{"flags": ["--pool=1", "--warm=python3"]}')
+expect(gateway, "a gateway with what waits", error)
+for tool, arguments, start in (("run_shell", {"cmd": "ls"}, "pooled"), ("run_python", {"code": "print(1)"}, "warm")):
+    seen = []
+    while len(seen) < 40 and start not in seen:
+        time.sleep(0.1 if seen else 0)
+        answer = call(gateway, tool, arguments)
+        expect(answer.get("exit_code") == 0, tool, answer)
+        seen.append(answer.get("start"))
+    expect(start in seen, "how it was started", (tool, seen))
+library.cloche_close(gateway)
+expect(opened(b'{"flags": ["--pool=17"]}')[0] is None and opened(b'{"flags": ["--warm=perl"]}')[0] is None, "not these")
 expect(library.cloche_version().count(b".") == 2, "the version")
 print("\n".join(wrong) or "ok")
 sys.exit(1 if wrong else 0)

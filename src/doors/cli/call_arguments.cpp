@@ -106,6 +106,8 @@ using Shared = RequestOptions<CallArguments, request_of>;
 constexpr unsigned bit(CallCommand command) { return static_cast<unsigned>(command); }
 constexpr unsigned of_tools = bit(CallCommand::tools);
 constexpr unsigned of_mcp = bit(CallCommand::mcp);
+// Those that stay between calls.
+constexpr unsigned of_servers = of_mcp | bit(CallCommand::library);
 constexpr unsigned of_call = bit(CallCommand::call) | bit(CallCommand::explain);
 
 // A server has another default for --commands and --task, and prints what its client asks for.
@@ -157,7 +159,7 @@ constexpr Option<CallArguments> options[] = {
     {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
     {"--pool", "N",
      "How many sandboxes are prepared before a call comes, 0 to 16 (default: 2, or as the key pool says).",
-     set_pool, of_mcp},
+     set_pool, of_servers},
     {"", "", "Output:"},
     {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
      of_call | bit(CallCommand::config)},
@@ -168,7 +170,7 @@ constexpr Option<CallArguments> options[] = {
     {"--warm", "PROGRAM",
      "Have this program started before a call needs it: python3, for run_python, or python3:MODULE,... with "
      "modules imported. Each one serves a single call.",
-     add_warm, of_mcp},
+     add_warm, of_servers},
     help_option<CallArguments>,
     {"", "", "Limits of each call; none can be switched off:"},
 };

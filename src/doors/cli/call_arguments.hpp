@@ -29,7 +29,7 @@ struct CallArguments {
 };
 
 // Which command's flags are taken. The first two take a call; `call` takes one without arguments for {}.
-enum class CallCommand : unsigned { call = 1, explain = 2, tools = 4, config = 8, mcp = 16 };
+enum class CallCommand : unsigned { call = 1, explain = 2, tools = 4, config = 8, mcp = 16, library = 32 };
 
 Result<CallArguments> parse_call(std::span<char* const> words, CallCommand command);
 

@@ -173,6 +173,9 @@ struct Gateway::Inside {
     inside->asked = options.asked;
     inside->gateway = TRY(cloche::Gateway::open(std::move(arguments.options), inside->environment));
     inside->skill = TRY(skill_for(inside->gateway->session(), arguments.skill));
+    // What the key `warm` says is about servers: a program says itself that it stays.
+    if (!inside->gateway->session().options.warm.empty())
+      (void)inside->gateway->keep_warm({.skill = inside->skill ? &*inside->skill : nullptr});
     return inside;
   }
 

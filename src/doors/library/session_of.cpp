@@ -90,9 +90,8 @@ Result<CallArguments> session_of(const Options& options) {
   std::vector<std::string> flags = TRY(flags_of(options));
   std::vector<char*> words;
   for (auto& flag : flags) words.push_back(flag.data());
-  CallArguments arguments = TRY(parse_call(words, CallCommand::tools));
-  if (arguments.help || arguments.format)
-    return usage_error("--help and --format are no options of a gateway");
+  CallArguments arguments = TRY(parse_call(words, CallCommand::library));
+  if (arguments.help) return usage_error("--help is no option of a gateway");
   SessionOptions& session = arguments.options;
   if (!options.record) {
     if (arguments.task || session.run)
