@@ -346,6 +346,23 @@ TEST_P(Config, WhatRefusesEveryCallIsSaidByConfigAndDoctor) {
   EXPECT_TRUE(fs::is_empty(workspace()));
 }
 
+// As umask 002 makes it.
+TEST_P(Config, DoctorSaysThatTheStateDirectoryIsNotTrusted) {
+  const fs::path state = root() / "shared-state";
+  ASSERT_TRUE(exited(run({.argv = {"mkdir", "-m", "775", state}, .as = as()}), 0));
+  const std::map<std::string, std::string> variables = {{"XDG_STATE_HOME", state.string()}};
+  const Ran doctor = cloche_words({"doctor"}, variables);
+  if (!is_root()) {  // who has another directory
+    EXPECT_EQ(doctor.exit_code, 1);
+    EXPECT_TRUE(contains(doctor.out, "MISCONFIGURED: every call is refused: there is no state directory") &&
+                contains(doctor.out, "(mend it: chmod go-w " + state.string() + ")"))
+        << doctor.out;
+    EXPECT_EQ(cloche_words({"run", "--", "true"}, variables).exit_code, 125);
+  }
+  fs::permissions(state, fs::perms(0755));
+  EXPECT_EQ(cloche_words({"doctor"}, variables).exit_code, 0);
+}
+
 // An operator who names a place for the state believes that it is used.
 TEST_P(Config, AStateHomeThatIsNoPathIsRefused) {
   const Words commands[] = {

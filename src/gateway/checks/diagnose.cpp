@@ -209,6 +209,8 @@ Installation keeping_nothing_here(Installation installation, const Environment& 
 // What holds everywhere first; then what calls made from here would meet, where any can be.
 std::string refused_here(const Environment& environment, const Installation& installation) {
   std::string everywhere = misconfiguration(environment, installation);
+  if (everywhere.empty() && installation.state.empty())
+    return "there is no state directory for what calls write: " + installation.no_state;
   if (!everywhere.empty() || !may_be_workspace(".", environment)) return everywhere;
   const auto judged = judge_loading(default_session(), environment);
   return judged.ok() ? "" : describe(judged.error());

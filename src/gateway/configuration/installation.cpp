@@ -41,6 +41,8 @@ Result<void> find_state(const Environment& environment, Installation& installati
     installation.state = "/run/cloche/state";  // root in the home of another
   } else {
     installation.no_state = state + " cannot be trusted, because another user could change " + foreign;
+    if (::lstat(foreign.c_str(), &seen) == 0 && seen.st_uid == ::geteuid())
+      installation.no_state += " (mend it: chmod go-w " + foreign + ")";
   }
   return {};
 }
