@@ -10,11 +10,9 @@ set(CLOCHE_LIBRARY_ABI 1)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_library(YAML_CPP_LIBRARY yaml-cpp REQUIRED)
 
-# Where cloche-jail is, seen from the library: beside it, as in a build directory, or as installed. The first that has it;
-# in this order, because in a checkout that is the workspace a call could make the others.
+# Where cloche-jail is, seen from the library, as installed; as built it is beside it.
 file(RELATIVE_PATH from_library_to_bin ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_BINDIR})
 file(RELATIVE_PATH from_library_to_libexec ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR}/cloche)
-set(program_folders ".:${from_library_to_bin}:${from_library_to_libexec}")
 
 # The sources of the public interface are compiled once more, to be seen from outside and to know that this is the
 # library; the rooms beneath come from the archive, in which nothing is.
@@ -30,7 +28,11 @@ target_include_directories(cloche_shared PRIVATE ${CMAKE_SOURCE_DIR}/src
                                          PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_definitions(cloche_shared PRIVATE CLOCHE_INSIDE CLOCHE_VERSION="${PROJECT_VERSION}"
-                                                 CLOCHE_PROGRAM_FOLDERS="${program_folders}")
+                                                 CLOCHE_PROGRAMS_FROM_LIBRARY="${from_library_to_libexec}"
+                                                 CLOCHE_COMMAND_FROM_LIBRARY="${from_library_to_bin}")
+file(RELATIVE_PATH library_below_prefix ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR}/libcloche.so.${CLOCHE_LIBRARY_ABI})
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/gateway/configuration/installation.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+             CLOCHE_LIBRARY_BELOW_PREFIX="${library_below_prefix}")
 target_link_libraries(cloche_shared PRIVATE $<BUILD_INTERFACE:hardened> $<TARGET_FILE:cloche_library> ${RE2_LIBRARY}
                                             ${YAML_CPP_LIBRARY} ${CRYPTO_ARCHIVE})
 target_link_options(cloche_shared PRIVATE -Wl,--version-script=${exported} -Wl,--gc-sections)

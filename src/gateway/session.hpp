@@ -44,7 +44,7 @@ struct SessionOptions {
   std::optional<std::string> run = {};        // --run DIR: the record and, where none is named, the workspace
   std::optional<std::string> executors = {};  // a directory of the user's own tools
   std::string run_name = {};  // without it: a run of this name in Cloche's state; empty: a new one
-  std::string programs = {};  // where cloche-jail is; empty: beside the running program
+  ProgramPlace programs = {};
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
   // Without it: append to the record of the workspace and day, as the key `record` says.

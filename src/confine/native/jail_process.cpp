@@ -19,7 +19,7 @@ namespace {
 
 constexpr int ending_ms = 1000;     // for a keeper to end by itself
 constexpr int acceptance_ms = 100;  // for a prepared jail to take its plan, unless the host is busy
-constexpr uint64_t longest_acceptance_ms = 5000;
+constexpr int longest_acceptance_ms = 5000;
 
 std::vector<int> ways_into(const Cgroup* cgroup) {
   const bool walks = cgroup != nullptr && cgroup->by() == CountedBy::cgroup1;
@@ -130,10 +130,13 @@ JailProcess::~JailProcess() {
   // Never used, or its supervisor gave up: the end of the socket is the keeper's word to end everything.
   control.reset();
   // One that was stopped does not hear it.
-  if (!is_there(keeper.pidfd.get(), never_began_ ? 0 : ending_ms))
+  if (!is_there(keeper.pidfd.get(), never_began_ ? 0 : ending_ms)) {
     kernel::pidfd_send_signal(keeper.pidfd.get(), SIGKILL);
+    (void)is_there(keeper.pidfd.get(), ending_ms);
+  }
+  // One that another process of the user traces is that one's to collect first, and no call waits for it.
   siginfo_t ended{};
-  ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
+  ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED | WNOHANG);
 }
 
 Result<void> JailProcess::hand_over(const std::string& plan) {
@@ -171,18 +174,31 @@ Result<void> JailProcess::wait_for_acceptance() {
     return hearing == Hearing::report;
   };
   const uint64_t start_ms = sys::monotonic_ms();
-  for (uint64_t waited_ms = 0; !accepted && waited_ms < longest_acceptance_ms;
+  for (uint64_t waited_ms = 0; !accepted && waited_ms < uint64_t{longest_acceptance_ms};
        waited_ms = sys::monotonic_ms() - start_ms) {
     if (waited_ms >= acceptance_ms && is_stopped(keeper.pid)) break;
     if (is_there(control.get(), acceptance_ms) && !hears_more()) break;
   }
   if (accepted) return {};
   kernel::pidfd_send_signal(keeper.pidfd.get(), SIGKILL);
-  (void)is_there(keeper.pidfd.get(), -1);
-  // A keeper that is dead has ended `first` with it: a word that is not there by now never comes.
-  while (hears_more()) {
+  // A keeper that is dead has ended `first` with it: a word that is not there by now never comes. But it may
+  // lie behind what another process of the user has put there.
+  bool certain = is_there(keeper.pidfd.get(), longest_acceptance_ms);
+  constexpr int most_words = 1000;
+  for (int words = 0; words < most_words; ++words) {
+    JailReport heard;
+    const Hearing hearing = receive_report(control.get(), heard);
+    if (hearing == Hearing::nothing) break;
+    certain = certain && hearing != Hearing::other_format;
+    if (hearing != Hearing::report) continue;
+    accepted = accepted || heard.report.kind == wire::ReportKind::accepted;
+    early.push_back(std::move(heard));
   }
   if (accepted) return {};  // the supervisor goes on, and hears what became of it
+  if (!certain)
+    return Error{Cause::internal,
+                 "another process has spoken to the prepared sandbox; whether the command began is not known",
+                 0, "look at what it would have changed, and run it again"};
   never_began_ = true;
   return Error{Cause::internal, "the prepared sandbox did not take its plan", 0, "run it again"};
 }

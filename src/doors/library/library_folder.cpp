@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
@@ -29,30 +30,40 @@ std::string file_mapped_at(std::string_view maps, uint64_t address) {
   return {};
 }
 
-#ifdef CLOCHE_PROGRAM_FOLDERS  // of the shared library: relative to it, with a colon between them
+#ifdef CLOCHE_PROGRAMS_FROM_LIBRARY  // of the shared library: relative to its directory
 
 constexpr size_t most_maps_bytes = size_t{64} << 20;
 
-Result<std::string> folder_of_programs() {
+// As they are built, beside the library, or as they are installed. In one of the two alone: a call that works
+// in the directory of an installation, or of a build, could make the other.
+Result<ProgramPlace> place_of_programs() {
   const OwnedFd fd = TRY(sys::open("/proc/self/maps", O_RDONLY));
   const std::string maps = TRY(sys::read_all(fd.get(), most_maps_bytes));
-  const std::string library = file_mapped_at(maps, reinterpret_cast<uint64_t>(&folder_of_programs));
-  std::string_view folders = CLOCHE_PROGRAM_FOLDERS;
-  while (!library.empty() && !folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-    const std::string place = std::string(parent_of(library)) + "/" + std::string(folder);
-    if (::access((place + "/cloche-jail").c_str(), X_OK) != 0) continue;
-    return TRY(sys::hold(place)).path;
+  ProgramPlace place{.library = file_mapped_at(maps, reinterpret_cast<uint64_t>(&place_of_programs))};
+  const std::string beside(parent_of(place.library));
+  std::vector<std::string> found;
+  for (const std::string& folder : {beside, beside + "/" CLOCHE_PROGRAMS_FROM_LIBRARY}) {
+    if (!place.library.empty() && ::access((folder + "/cloche-jail").c_str(), F_OK) == 0)
+      found.push_back(TRY(sys::hold(folder)).path);
   }
-  return refusal("cloche-jail is not where the library was installed" +
-                     (library.empty() ? std::string() : " (" + library + ")"),
-                 "install both by one cmake --install, or say where it is in the option programs");
+  if (found.empty())
+    return refusal("cloche-jail is not where the library was installed" +
+                       (place.library.empty() ? std::string() : " (" + place.library + ")"),
+                   "install both by one cmake --install, or say where it is in the option programs");
+  if (found.size() > 1 && found[0] != found[1])
+    return refusal(
+        "there are two cloche-jail for " + place.library + ", in " + found[0] + " and in " + found[1],
+        "remove the one that was not installed with it");
+  place.folder = found.front();
+  TRY(check_parts(place.folder, beside));
+  if (const auto command = sys::hold(beside + "/" CLOCHE_COMMAND_FROM_LIBRARY); command.ok())
+    place.others.push_back(command.value().path);
+  return place;
 }
 
 #else
 
-Result<std::string> folder_of_programs() { return std::string(); }
+Result<ProgramPlace> place_of_programs() { return ProgramPlace{}; }
 
 #endif
 

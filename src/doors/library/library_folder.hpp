@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "gateway/configuration/installation.hpp"
 
 namespace cloche {
 
 // The file whose mapping has this address, by the text of /proc/self/maps; empty: none. Pure.
 std::string file_mapped_at(std::string_view maps, uint64_t address);
 
-// Empty where this code is no shared library: the programs are then where `cloche` looks for them.
-Result<std::string> folder_of_programs();
+// Nothing where this code is no shared library: the programs are then where `cloche` looks for them.
+Result<ProgramPlace> place_of_programs();
 
 }  // namespace cloche

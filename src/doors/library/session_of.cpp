@@ -100,7 +100,7 @@ Result<CallArguments> session_of(const Options& options) {
   }
   if (arguments.task) session.run_name = run_of_task(*arguments.task, session.operators);
   for (const auto& function : options.functions) session.functions.push_back(TRY(function_of(function)));
-  session.programs = options.programs ? *options.programs : TRY(folder_of_programs());
+  session.programs = options.programs ? ProgramPlace{.folder = *options.programs} : TRY(place_of_programs());
   return arguments;
 }
 

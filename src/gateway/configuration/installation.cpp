@@ -14,6 +14,8 @@
 namespace cloche {
 namespace {
 
+constexpr std::string_view part_names[] = {"cloche-jail", "cloche-probe", "cloche-egress", "cloche-fetch"};
+
 // Where the caller's settings say, unless another user could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
 Result<void> find_state(const Environment& environment, Installation& installation) {
@@ -47,29 +49,13 @@ Result<void> find_state(const Environment& environment, Installation& installati
   return {};
 }
 
-// A directory above them counts as well, up to the one that has both. What is beyond that holds the program
-// too.
-Result<void> check_parts(const std::string& folder, const std::string& beside) {
-  struct stat program {};
-  if (::lstat(beside.c_str(), &program) != 0) return system_error("look at " + beside);
-  for (std::string_view at = folder; !is_beneath(at, beside); at = parent_of(at)) {
-    struct stat seen {};
-    const std::string path(at);
-    if (::lstat(path.c_str(), &seen) != 0) return system_error("look at " + path);
-    if (!is_as_safe(seen, program, ::geteuid()))
-      return refusal("the parts of Cloche in " + folder +
-                         " cannot be trusted, because a user who could not "
-                         "replace cloche in " +
-                         beside + " could change " + path,
-                     "install Cloche again, or: chmod go-w " + path);
-  }
-  return {};
-}
-
 // Beside it first. In a checkout that is the workspace, calls change everything but the directory of the
 // programs, and could make a libexec.
 Result<std::string> folder_of_parts(const std::string& beside) {
-  if (::access((beside + "/cloche-jail").c_str(), F_OK) == 0) return beside;
+  if (::access((beside + "/cloche-jail").c_str(), F_OK) == 0) {
+    TRY(check_parts(beside, beside));
+    return beside;
+  }
   const std::string prefix(parent_of(beside));
   const std::string installed = (prefix == "/" ? "" : prefix) + "/libexec/cloche";
   if (::access((installed + "/cloche-jail").c_str(), F_OK) != 0) return beside;  // who needs it says so
@@ -95,17 +81,47 @@ Result<IdRange> id_range(const Environment& environment) {
 
 }  // namespace
 
+namespace {
+
+Error not_as_safe(const std::string& path, const std::string& beside) {
+  return refusal("Cloche cannot be trusted, because a user who could not change what is in " + beside +
+                     " could change " + path,
+                 "install Cloche again, or: chmod go-w " + path);
+}
+
+}  // namespace
+
+// A directory above them counts as well, up to the one that has both. What is beyond that holds the program
+// too.
+Result<void> check_parts(const std::string& folder, const std::string& beside) {
+  struct stat directory {};
+  struct stat seen {};
+  if (::lstat(beside.c_str(), &directory) != 0) return system_error("look at " + beside);
+  for (std::string_view at = folder; !is_beneath(at, beside); at = parent_of(at)) {
+    const std::string path(at);
+    if (::lstat(path.c_str(), &seen) != 0) return system_error("look at " + path);
+    if (!S_ISDIR(seen.st_mode) || !is_as_safe(seen, directory, ::geteuid())) return not_as_safe(path, beside);
+  }
+  for (const std::string_view name : part_names) {
+    const std::string path = folder + "/" + std::string(name);
+    if (::stat(path.c_str(), &seen) != 0) continue;  // who needs it says so
+    if (!S_ISREG(seen.st_mode) || !is_as_safe(seen, directory, ::geteuid())) return not_as_safe(path, beside);
+  }
+  return {};
+}
+
 bool is_as_safe(const struct stat& parts, const struct stat& beside, uid_t caller) {
   const bool owner = parts.st_uid == 0 || parts.st_uid == caller || parts.st_uid == beside.st_uid;
   const bool group =
       (parts.st_mode & S_IWGRP) == 0 || ((beside.st_mode & S_IWGRP) != 0 && parts.st_gid == beside.st_gid);
   const bool others = (parts.st_mode & S_IWOTH) == 0 || (beside.st_mode & S_IWOTH) != 0;
-  return S_ISDIR(parts.st_mode) && owner && group && others;
+  return owner && group && others;
 }
 
 std::vector<std::string> Installation::folders() const {
   std::vector<std::string> all = {std::string(parent_of(jail))};
   if (!program.empty() && parent_of(program) != all.front()) all.emplace_back(parent_of(program));
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
@@ -133,11 +149,14 @@ OwnPlaces Installation::places(const Environment& environment) const {
   return own;
 }
 
-Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
-  Installation installation;
-  const std::string beside(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
+Result<Installation> find_installation(const Environment& environment, const ProgramPlace& place) {
+  Installation installation{.others = place.others};
+  const std::string beside(place.folder.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe")))
+                                                : place.folder);
   const std::string folder = TRY(folder_of_parts(beside));
-  installation.program = beside + "/cloche";
+  installation.program = place.library.empty() ? beside + "/cloche" : place.library;
+  const std::string library = std::string(parent_of(beside)) + "/" CLOCHE_LIBRARY_BELOW_PREFIX;
+  if (place.library.empty() && ::access(library.c_str(), F_OK) == 0) installation.others.push_back(library);
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";

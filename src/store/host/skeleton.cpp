@@ -316,8 +316,15 @@ bool SkeletonWatch::watch(const Skeleton& skeleton) {
   if (!manifest.ok()) return false;
   constexpr uint32_t changes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVE |
                                IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW;
+  // The directories above it, one of which may be put out of the way with all that is in it.
+  const auto watches_above = [&](const char* path) {
+    constexpr uint32_t moves = IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR | IN_MASK_ADD;
+    for (std::string above(parent_of(path)); above != "/"; above = std::string(parent_of(above)))
+      if (::inotify_add_watch(inotify_.get(), above.c_str(), moves) < 0) return false;
+    return true;
+  };
   const bool all = all_of(manifest.value(), [&](const char* path, const Identity&) {
-    return is_local(path) && ::inotify_add_watch(inotify_.get(), path, changes) >= 0;
+    return is_local(path) && watches_above(path) && ::inotify_add_watch(inotify_.get(), path, changes) >= 0;
   });
   return all && is_current(manifest.value());  // what changed before it was watched
 }
