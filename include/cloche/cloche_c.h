@@ -74,7 +74,7 @@ void cloche_close(cloche_gateway* gateway);
 /* Frees what a function here has returned. NULL is nothing. */
 void cloche_free(char* text);
 
-/* "0.1.0": of the library that was loaded. Not to be freed. */
+/* The number of the version of the library that was loaded. Not to be freed. */
 const char* cloche_version(void);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 namespace cloche {
 namespace v1 {
 
-// Of the library that the program has loaded: "0.1.0".
+// The number of the version of the library that the program has loaded.
 const char* version() noexcept;
 
 }  // namespace v1

@@ -20,7 +20,8 @@ std::string describe(const PoolCounts& counts) {
   constexpr uint64_t kib = 1024;
   return std::to_string(counts.waiting) + " of " + std::to_string(counts.bound) + " sandboxes wait, with " +
          std::to_string(counts.memory_bytes / kib) + " KiB of memory; " + std::to_string(counts.hits) +
-         " calls began in one, " + std::to_string(counts.misses) + " found none";
+         (counts.hits == 1 ? " call began in one, " : " calls began in one, ") +
+         std::to_string(counts.misses) + " found none";
 }
 
 PoolNotice::PoolNotice(const std::string& state) {

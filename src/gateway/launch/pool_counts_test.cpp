@@ -15,6 +15,8 @@ namespace {
 TEST(PoolCounts, AreOneSentence) {
   EXPECT_EQ(describe(PoolCounts{.bound = 4, .waiting = 2, .memory_bytes = 3 << 20, .hits = 17, .misses = 1}),
             "2 of 4 sandboxes wait, with 3072 KiB of memory; 17 calls began in one, 1 found none");
+  EXPECT_EQ(describe(PoolCounts{.bound = 2, .waiting = 2, .hits = 1}),
+            "2 of 2 sandboxes wait, with 0 KiB of memory; 1 call began in one, 0 found none");
 }
 
 TEST(PoolCounts, AreSaidOfAPoolThatIsThere) {

@@ -316,7 +316,7 @@ Result<std::optional<size_t>> call_bound(const SettingEntry& entry, const JsonMe
   const bool is_written = member.value.is_string() || member.value.is_number();
   if (is_written && read.ok() && read.value() <= most) return Bound(static_cast<size_t>(read.value()));
   return json_error(entry.file.path, member.line,
-                    name + " is not \"auto\" and no number from 1 to " + std::to_string(most));
+                    name + " is neither \"auto\" nor a number from 1 to " + std::to_string(most));
 }
 
 Result<void> read_calls(Settings& settings, const SettingEntry& entry) {
