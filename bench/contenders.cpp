@@ -146,7 +146,7 @@ Result<std::string> output_of(std::vector<std::string> words) {
 
 Result<Measured> calling_gateway(const Scene& scene, std::optional<Writes> writes, ToolCall call) {
   SessionOptions options = default_session();
-  options.programs = scene.programs();
+  options.programs.folder = scene.programs();
   options.operators.asked_writes = writes;
   options.front_end = FrontEnd::agent;  // whose commands are not asked about
   const std::shared_ptr<Gateway> gateway = TRY(Gateway::open(options, Environment(environ)));

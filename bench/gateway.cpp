@@ -34,7 +34,7 @@ size_t resident_kib() {
 Result<std::unique_ptr<Gateway>> open_in(const std::string& directory) {
   SessionOptions options = default_session();
   options.run = directory + "/run";
-  options.programs = CLOCHE_BIN_DIR;
+  options.programs.folder = CLOCHE_BIN_DIR;
   return Gateway::open(options, Environment(environ));
 }
 

@@ -76,7 +76,7 @@ Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report) {
   McpClient served = TRY(McpClient::start(scene.program("cloche"), place.directory() + "/served"));
   SessionOptions options = default_session();
   options.run = place.directory() + "/direct";
-  options.programs = scene.programs();
+  options.programs.folder = scene.programs();
   const auto gateway = TRY(Gateway::open(options, Environment(environ)));
   Table table{"mcp",
               "A call through cloche mcp, without a process",

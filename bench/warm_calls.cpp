@@ -25,7 +25,7 @@ double microseconds_since(Clock::time_point start) {
 
 Result<Measured> calling_library(const Scene& scene, Writes writes, size_t pool) {
   SessionOptions options = default_session();
-  options.programs = scene.programs();
+  options.programs.folder = scene.programs();
   options.operators.asked_writes = writes;
   options.front_end = FrontEnd::agent;
   options.pool = pool;

@@ -12,7 +12,7 @@ Called call_run_shell(const std::filesystem::path& workspace, const std::string&
                       CommandProfile commands) {
   Called called;
   SessionOptions options = default_session();
-  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.programs.folder = CLOCHE_TEST_BIN_DIR;
   options.record = Registry::Record::none;
   options.ceilings.commands = options.ceilings.unasked = commands;
   options.operators.workspace = workspace.string();

@@ -43,7 +43,7 @@ struct Opened {
     SessionOptions options = default_session();
     options.functions = std::move(functions);
     options.operators.workspace = scene.workspace();
-    options.programs = CLOCHE_TEST_BIN_DIR;
+    options.programs.folder = CLOCHE_TEST_BIN_DIR;
     options.record = Registry::Record::none;
     auto opened = Gateway::open(options, Environment(block));
     EXPECT_TRUE(opened.ok()) << describe(opened.error());
@@ -225,7 +225,7 @@ TEST(Library, ManyThreadsShareOneGateway) {
   Scene scene{As::self};
   SessionOptions options = default_session();
   options.run = scene.root() / "run";
-  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.programs.folder = CLOCHE_TEST_BIN_DIR;
   const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
   const std::string home = "HOME=" + (scene.root() / "home").string();
   std::string path = "PATH=/usr/bin:/bin";
@@ -293,7 +293,7 @@ TEST(Library, AnApproverThatThrowsSaysNoAndIsInTheRecord) {
       R"({"permissions": {"default": "allow", "rules": [{"tool": "list_artifacts", "action": "ask", "reason": "look first"}]}})");
   SessionOptions options = default_session();
   options.run = scene.root() / "run";
-  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.programs.folder = CLOCHE_TEST_BIN_DIR;
   const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
   const std::string home = "HOME=" + (scene.root() / "home").string();
   std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
@@ -326,7 +326,7 @@ TEST(Library, WhatARuleAsksAboutIsAskedWhenTheCallHasEnded) {
               R"({"changes": [{"kinds": ["deleted"], "action": "ask"}], "commands": "any"})");
   SessionOptions options = default_session();
   options.run = scene.root() / "run";
-  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.programs.folder = CLOCHE_TEST_BIN_DIR;
   const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
   const std::string home = "HOME=" + (scene.root() / "home").string();
   std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
@@ -371,7 +371,7 @@ TEST(Library, WhatIsAskedAboutIsOfNoTaskBeforeTheAnswer) {
   fs::permissions(scene.root() / "state", fs::perms::owner_all);
   SessionOptions options = default_session();
   options.run = scene.root() / "run";
-  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.programs.folder = CLOCHE_TEST_BIN_DIR;
   const std::string state = "XDG_STATE_HOME=" + (scene.root() / "state").string();
   const std::string home = "HOME=" + (scene.root() / "home").string();
   std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};

@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   auto arguments = cloche::parse_call(std::span<char* const>(argv + 2, static_cast<size_t>(argc - 2)),
                                       cloche::CallCommand::tools);
   if (!arguments.ok()) return fail(arguments.error());
-  arguments.value().options.programs = CLOCHE_TEST_BIN_DIR;
+  arguments.value().options.programs.folder = CLOCHE_TEST_BIN_DIR;
   const char* pool = std::getenv("TOOLS_SESSION_POOL");
   const size_t bound = pool != nullptr ? static_cast<size_t>(std::atoi(pool)) : 0;
   arguments.value().options.pool = bound;

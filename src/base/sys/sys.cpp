@@ -61,7 +61,8 @@ Result<std::string> read_all(int fd, size_t most) {
 Result<std::string> read_beginning(int fd, size_t most) {
   std::string text;
   constexpr size_t piece = 16384;
-  const auto buffer = std::make_unique_for_overwrite<char[]>(piece);  // a caller may have left us a small stack
+  const auto buffer =
+      std::make_unique_for_overwrite<char[]>(piece);  // a caller may have left us a small stack
   while (text.size() < most) {
     const ssize_t got = ::read(fd, buffer.get(), std::min(piece, most - text.size()));
     if (got < 0 && errno == EINTR) continue;

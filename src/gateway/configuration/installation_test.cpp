@@ -34,7 +34,8 @@ TEST(Installation, PartsCountWhereNoOtherUserCouldPlantThem) {
       {"for all", {folder | 0777, 0, 0}, {folder | 0755, 0, 0}, false},
       {"sticky, for all", {folder | 01777, 0, 0}, {folder | 0755, 0, 0}, false},
       {"a link", {S_IFLNK | 0777, 0, 0}, {folder | 0755, 0, 0}, false},
-      {"a file", {S_IFREG | 0755, 0, 0}, {folder | 0755, 0, 0}, false},
+      {"a program", {S_IFREG | 0755, 0, 0}, {folder | 0755, 0, 0}, true},
+      {"a program of another user", {S_IFREG | 0755, another, 0}, {folder | 0755, 0, 0}, false},
   };
   const auto seen = [](const Directory& directory) {
     struct stat status {};
