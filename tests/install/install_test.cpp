@@ -121,6 +121,11 @@ TEST_F(Installed, PartsThatAnotherUserCouldPlantAreRefused) {
   }
   {
     Tree own;
+    ASSERT_EQ(::chmod((own.prefix() / "libexec/cloche/cloche-jail").c_str(), 0777), 0);
+    refused(own.prefix(), own.scene.workspace());
+  }
+  {
+    Tree own;
     fs::rename(own.prefix() / "libexec/cloche", own.prefix() / "elsewhere");
     fs::create_directory_symlink("../elsewhere", own.prefix() / "libexec/cloche");
     refused(own.prefix(), own.scene.workspace());

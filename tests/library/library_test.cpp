@@ -220,6 +220,39 @@ TEST_P(Library, CInterfaceHoldsAgainstAnythingThatPythonGivesIt) {
   EXPECT_EQ(ran.exit_code, 0) << ran.signal;
 }
 
+// A call that works in the installed tree cannot make what the next program with this library would execute;
+// and where there is a second cloche-jail after all, none is.
+TEST_P(Library, ACallPlantsNoPartOfIt) {
+  Scene scene(GetParam());
+  const std::string copy = (scene.workspace() / "copy").string();
+  EXPECT_EQ(run_as(scene, {"cp", "-a", "--no-preserve=ownership", prefix().string(), copy}).exit_code, 0);
+  const std::string python = R"(import ctypes, json, os, sys
+copy = sys.argv[1]
+library = ctypes.CDLL(copy + "/" + sys.argv[2] + "/libcloche.so.1")
+library.cloche_open.restype = library.cloche_call.restype = ctypes.c_void_p
+library.cloche_open.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)]
+library.cloche_call.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+error = ctypes.c_void_p()
+options = json.dumps({"workspace": os.path.dirname(copy), "flags": ["--autonomy=full"]}).encode()
+gateway = library.cloche_open(options, ctypes.byref(error))
+if not gateway:
+    sys.exit(ctypes.string_at(error.value).decode())
+for part in (sys.argv[2] + "/cloche-jail", sys.argv[2] + "/libcloche.so.1", "bin/cloche-jail", "bin/cloche", "libexec/cloche/cloche-jail"):
+    code = {"interpreter": "bash", "code": "echo planted > copy/" + part + " && echo done"}
+    print("done" in json.loads(ctypes.string_at(library.cloche_call(gateway, json.dumps({"tool": "run_script", "arguments": code}).encode())))["stdout"])
+code = {"interpreter": "bash", "code": "echo > beside && echo done"}
+print("done" in json.loads(ctypes.string_at(library.cloche_call(gateway, json.dumps({"tool": "run_script", "arguments": code}).encode())))["stdout"])
+)";
+  const Words words = {"/usr/bin/python3", "-c", python, copy, CLOCHE_LIBRARY_DIR};
+  const Ran ran = run_as(scene, words);
+  EXPECT_EQ(ran.out, "False\nFalse\nFalse\nFalse\nFalse\nTrue\n") << ran.err;
+  const std::string planted = copy + "/" + CLOCHE_LIBRARY_DIR + "/cloche-jail";
+  EXPECT_EQ(run_as(scene, {"cp", copy + "/libexec/cloche/cloche-jail", planted}).exit_code, 0);
+  const Ran two = run_as(scene, words);
+  EXPECT_EQ(two.exit_code, 1) << two.out;
+  EXPECT_NE(two.err.find("there are two cloche-jail"), std::string::npos) << two.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(As, Library, testing::ValuesIn(identities()),
                          [](const auto& given) { return std::string(name_of(given.param)); });
 
