@@ -154,6 +154,11 @@ TEST_F(SkeletonTest, AWatchSeesWhateverChangesAFile) {
         fs::create_hard_link(services, path_ + "/other");
         std::ofstream(path_ + "/other", std::ios::app) << "more";
       },
+      [&] {  // a directory above it, with all that is in it
+        fs::rename(path_ + "/etc", path_ + "/etc-before");
+        fs::copy(path_ + "/etc-before", path_ + "/etc",
+                 fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+      },
   };
   for (const auto& change : changes) {
     write("etc/services", "ssh 22/tcp\n");
