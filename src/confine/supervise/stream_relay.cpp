@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "base/sys/sys.hpp"
@@ -68,17 +68,18 @@ void StreamRelay::take(uint64_t allowed) {
     in_background_ = belongs_to_another(from_);  // reading it would fail
     if (in_background_) return;
   }
-  std::array<char, 32768> room;  // on the stack, which a caller may have made small
-  const size_t most = std::min<uint64_t>(room.size(), allowed);
+  constexpr size_t room_bytes = 32768;
+  const size_t most = std::min<uint64_t>(room_bytes, allowed);
   if (most == 0) {  // of no use but to learn of the end
     if (!more_waits() && is_ready(from_, POLLIN)) end_source();
     return;
   }
-  const ssize_t got = ::read(from_, room.data(), most);
+  const auto room = std::make_unique_for_overwrite<char[]>(most);  // a caller may have left us a small stack
+  const ssize_t got = ::read(from_, room.get(), most);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got < 0 && errno == EIO && !from_is_ours_ && belongs_to_another(from_)) return;  // since just now
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
-  accept({room.data(), static_cast<size_t>(got)});
+  accept({room.get(), static_cast<size_t>(got)});
 }
 
 void StreamRelay::accept(std::string_view bytes) {
