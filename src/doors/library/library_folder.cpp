@@ -36,11 +36,19 @@ constexpr size_t most_maps_bytes = size_t{64} << 20;
 
 // As they are built, beside the library, or as they are installed. In one of the two alone: a call that works
 // in the directory of an installation, or of a build, could make the other.
-Result<ProgramPlace> place_of_programs() {
+Result<ProgramPlace> place_of_programs(const std::optional<std::string>& named) {
   const OwnedFd fd = TRY(sys::open("/proc/self/maps", O_RDONLY));
   const std::string maps = TRY(sys::read_all(fd.get(), most_maps_bytes));
   ProgramPlace place{.library = file_mapped_at(maps, reinterpret_cast<uint64_t>(&place_of_programs))};
   const std::string beside(parent_of(place.library));
+  // Also where the program names another directory: the next one that loads this library may not.
+  if (const auto command = sys::hold(beside + "/" CLOCHE_COMMAND_FROM_LIBRARY);
+      !beside.empty() && command.ok())
+    place.others.push_back(command.value().path);
+  if (named) {
+    place.folder = *named;
+    return place;
+  }
   std::vector<std::string> found;
   for (const std::string& folder : {beside, beside + "/" CLOCHE_PROGRAMS_FROM_LIBRARY}) {
     if (!place.library.empty() && ::access((folder + "/cloche-jail").c_str(), F_OK) == 0)
@@ -56,14 +64,14 @@ Result<ProgramPlace> place_of_programs() {
         "remove the one that was not installed with it");
   place.folder = found.front();
   TRY(check_parts(place.folder, beside));
-  if (const auto command = sys::hold(beside + "/" CLOCHE_COMMAND_FROM_LIBRARY); command.ok())
-    place.others.push_back(command.value().path);
   return place;
 }
 
 #else
 
-Result<ProgramPlace> place_of_programs() { return ProgramPlace{}; }
+Result<ProgramPlace> place_of_programs(const std::optional<std::string>& named) {
+  return ProgramPlace{.folder = named.value_or("")};
+}
 
 #endif
 

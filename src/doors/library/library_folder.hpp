@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@ namespace cloche {
 std::string file_mapped_at(std::string_view maps, uint64_t address);
 
 // Nothing where this code is no shared library: the programs are then where `cloche` looks for them.
-Result<ProgramPlace> place_of_programs();
+// `named`: where the program says that they are.
+Result<ProgramPlace> place_of_programs(const std::optional<std::string>& named);
 
 }  // namespace cloche

@@ -100,7 +100,7 @@ Result<CallArguments> session_of(const Options& options) {
   }
   if (arguments.task) session.run_name = run_of_task(*arguments.task, session.operators);
   for (const auto& function : options.functions) session.functions.push_back(TRY(function_of(function)));
-  session.programs = options.programs ? ProgramPlace{.folder = *options.programs} : TRY(place_of_programs());
+  session.programs = TRY(place_of_programs(options.programs));
   return arguments;
 }
 

@@ -156,7 +156,9 @@ Result<Installation> find_installation(const Environment& environment, const Pro
   const std::string folder = TRY(folder_of_parts(beside));
   installation.program = place.library.empty() ? beside + "/cloche" : place.library;
   const std::string library = std::string(parent_of(beside)) + "/" CLOCHE_LIBRARY_BELOW_PREFIX;
-  if (place.library.empty() && ::access(library.c_str(), F_OK) == 0) installation.others.push_back(library);
+  // With its directory: what lies beside a library may be loaded for it.
+  if (place.library.empty() && ::access(library.c_str(), F_OK) == 0)
+    installation.others.emplace_back(parent_of(library));
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
