@@ -15,7 +15,7 @@ namespace cloche {
 namespace {
 
 // The memory of one that no call comes for is given back; the next call is a cold one then.
-constexpr uint64_t longest_ms = 10 * 60 * 1000;
+constexpr uint64_t longest_wait_ms = 10 * 60 * 1000;
 // Before the end of one box and the start of the next, which would take processor time from the answer of a
 // call.
 constexpr auto pause = std::chrono::milliseconds(10);
@@ -64,7 +64,7 @@ std::unique_ptr<WarmBox> WarmBoxes::take(const Startable& what) {
   const auto interpreter = waiting_interpreter(what.plan(), box->imports);
   bool is_early = false;
   const uint64_t waited_ms = sys::monotonic_ms() - box->started_ms;
-  if (interpreter.ok() && waited_ms < longest_ms && box->marks.still_hold() &&
+  if (interpreter.ok() && waited_ms < longest_wait_ms && box->marks.still_hold() &&
       is_sent(*box, interpreter.value(), script->target, installation_)) {
     const auto written = write_late_text(box->resources.jail(), *script);
     if (written.ok() && written.value()) return box;
@@ -128,14 +128,14 @@ void WarmBoxes::work() {
       if (order) order_.reset();
       if (box.ok() && box.value()) (waiting_ ? unused_.emplace_back() : waiting_) = std::move(box).value();
     }
-    if (waiting_ && sys::monotonic_ms() - waiting_->started_ms >= longest_ms)
+    if (waiting_ && sys::monotonic_ms() - waiting_->started_ms >= longest_wait_ms)
       unused_.push_back(std::move(waiting_));
     if (ends_ || order_ || !unused_.empty()) continue;
     if (!waiting_) {
       changed_.wait(held);
     } else {
-      const uint64_t waited = std::min(longest_ms, sys::monotonic_ms() - waiting_->started_ms);
-      changed_.wait_for(held, std::chrono::milliseconds(longest_ms - waited));
+      const uint64_t waited = std::min(longest_wait_ms, sys::monotonic_ms() - waiting_->started_ms);
+      changed_.wait_for(held, std::chrono::milliseconds(longest_wait_ms - waited));
     }
   }
 }
