@@ -38,9 +38,9 @@ Result<std::optional<CallLayers>> layers_for(const ConfinementPlan& plan, const 
 
 Result<LaunchResources> prepare_now(const ConfinementPlan& plan, const CallerFact& caller,
                                     const HostProbe& probe, const Installation& installation) {
-  constexpr int longest_ms = 2000;
+  constexpr int longest_preparing_ms = 2000;
   LaunchResources resources = TRY(LaunchResources::prepare(plan, caller, probe, installation));
-  if (resources.jail().readiness(longest_ms) == JailProcess::Readiness::ready) return resources;
+  if (resources.jail().readiness(longest_preparing_ms) == JailProcess::Readiness::ready) return resources;
   return Error{Cause::internal, "no sandbox can be prepared ahead here", 0, "leave the pool out: --pool 0"};
 }
 
