@@ -2,7 +2,9 @@
 // names.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,9 +86,7 @@ std::vector<std::string_view> known_words() {
   return names;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int front_end(int argc, char** argv) {
   CallersDescriptors callers;
   callers.input = was_open(0);
   callers.output = was_open(1);
@@ -131,4 +131,52 @@ int main(int argc, char** argv) {
   if (!asks_for_help) return found->open(words.subspan(2), environment);
   return found->open == nullptr ? open_run(only_help, environment, callers)
                                 : found->open(only_help, environment);
+}
+
+// A caller may have left us a stack that is too small for what a call is judged by (ulimit -s): then it is
+// done on one of our own, with a page below it that ends us where that is not enough either.
+class OwnStack {
+ public:
+  static constexpr rlim_t enough_bytes = rlim_t{1} << 20;
+
+  static bool is_needed() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < enough_bytes;
+  }
+
+  // Nothing: there is no memory for it.
+  static std::optional<int> run(int argc, char** argv) {
+    constexpr size_t page = 4096;
+    void* const memory = ::mmap(nullptr, enough_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED || ::mprotect(memory, page, PROT_NONE) != 0) return std::nullopt;
+    called_ = {argc, argv, 0};
+    ucontext_t own;
+    ucontext_t back;
+    if (::getcontext(&own) != 0) return std::nullopt;
+    own.uc_stack.ss_sp = memory;
+    own.uc_stack.ss_size = enough_bytes;
+    own.uc_link = &back;
+    ::makecontext(
+        &own, [] { called_.code = front_end(called_.argc, called_.argv); }, 0);
+    if (::swapcontext(&back, &own) != 0) return std::nullopt;
+    return called_.code;
+  }
+
+ private:
+  struct Called {
+    int argc;
+    char** argv;
+    int code;
+  };
+  static inline Called called_ = {};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (OwnStack::is_needed()) {
+    if (const auto code = OwnStack::run(argc, argv)) return *code;
+  }
+  return front_end(argc, argv);
 }
